@@ -40,13 +40,13 @@ import {
   requeue,
   saveDecided,
 } from './queries.ts';
-import { nextOpening, type PacedMails, pacedMails } from './rules.ts';
+import { nextOpening, type Pacing, pacedMails } from './rules.ts';
 
 const mailsPerBatch = 1000;
-/** More claimed mails than this never wait for the mail server: pausing withdraws them, and a look back is cheap. */
+/** Limit of claimed mails per campaign, so that pausing can withdraw them quickly. */
 const maxOpenMails = 4000;
 const lookEveryMs = 1000;
-/** While there is more to claim: the mail server is not kept waiting. */
+/** Shorter while there is more to claim, so that the mail server never idles. */
 const refillEveryMs = 200;
 const lookWhenClosedEveryMs = 60_000;
 
@@ -59,8 +59,8 @@ export type CampaignTurn = { org_id: string; campaign_id: string; turn: number }
 type Step = 'again' | 'over' | 'later';
 
 /**
- * Goes on with a campaign as far as its window, its pace and the mail server allow, in short transactions, and leaves
- * a job for the next look. A job whose turn is over does nothing: so there is one for each campaign, whatever crashes.
+ * Advances a campaign as far as its window, pace and the mail server allow, in short transactions, and enqueues the next
+ * turn. Jobs of an older turn do nothing, so that each campaign has exactly one live job.
  */
 export async function advanceCampaign(tools: AdvanceTools, job: CampaignTurn) {
   for (let step: Step = 'again'; step === 'again'; ) {
@@ -89,14 +89,14 @@ async function takeStep(tx: Sql, tools: AdvanceTools, job: CampaignTurn): Promis
   const isClosed = opensAt > now;
   const withdrawn = isClosed ? await withdrawBatches(tx, campaign) : 0;
   const open = await countOpenMails(tx, ids);
-  // Outside of its window nothing begins: what was claimed waits again. The window may be changed meanwhile.
+  // Outside the send window, claimed mails are withdrawn. The window may change before it opens.
   if (isClosed && campaign.waiting + withdrawn > 0) {
     await changeCampaign(tx, campaign, { next_mail_at: null });
     const atLatest = now.getTime() + lookWhenClosedEveryMs;
     return await lookAt(tx, campaign, new Date(Math.min(opensAt.getTime(), atLatest)));
   }
   if (campaign.waiting > 0 || open > 0) return await mail(tx, campaign, { open, now });
-  // What a survey does by itself goes on when more contacts fall due.
+  // Automatic sends continue when more contacts are due.
   if (campaign.kind !== 'campaign') {
     await changeCampaign(tx, campaign, { next_at: null });
     return 'over';
@@ -140,7 +140,7 @@ export async function enqueueTurn(
   await enqueue(tx, [{ task: 'campaigns.advance', payload, runAt }]);
 }
 
-/** A campaign that cannot start is refused whole; one whose survey was closed stops. */
+/** Refuses a campaign that cannot start, and stops one whose survey was closed. */
 async function refuseOrThrow({ db, now }: AdvanceTools, job: CampaignTurn, error: unknown) {
   if (!(error instanceof Refusal)) throw error;
   const { message: reason } = error;
@@ -149,7 +149,7 @@ async function refuseOrThrow({ db, now }: AdvanceTools, job: CampaignTurn, error
     if (!campaign) return;
     const at = now?.() ?? new Date();
     if (campaign.kind !== 'campaign') return await dropWaiting(tx, campaign, reason);
-    if (campaign.status === 'running') return await stopIn(tx, campaign, { now: at, reason });
+    if (campaign.status === 'running') return await endCampaign(tx, campaign, { now: at, reason });
     await changeCampaign(tx, campaign, {
       status: 'refused',
       reason,
@@ -167,10 +167,7 @@ const recordOwn = (
   act: 'campaign.started' | 'campaign.finished' | 'campaign.refused',
 ) => recordAct(tx, { orgId, actor: jobActor('campaigns'), act, target: { kind: 'campaign', id } });
 
-/**
- * Judges all contacts that are still to be asked and reserves the quota of all mails, or refuses the whole campaign.
- * Returns whether there is anything to mail.
- */
+/** Reserves the quota of all mails or refuses the campaign. Returns false if there is nothing to mail. */
 export async function startCampaign(
   tx: Sql,
   campaign: Pick<CampaignState, 'id' | 'org_id' | 'survey_id'>,
@@ -203,7 +200,7 @@ export async function startCampaign(
 
 export const isMailed = ({ judgement }: JudgedContact) => 'send' in judgement;
 
-/** The same judgement without a lock; nothing is written. Each contact passes `onJudged`. */
+/** Judges like `startCampaign`, without locks and writes. */
 export async function judgeCampaign(
   sql: Sql,
   survey: OrgSurvey,
@@ -223,11 +220,8 @@ export async function judgeCampaign(
   return { total, mailed, reasons, used, monthly_send_limit };
 }
 
-/**
- * Ends a campaign: what has not begun is not mailed, and its quota is given back. A mail in flight still gets its
- * outcome.
- */
-export async function stopIn(
+/** Withdraws mails that have not started and returns their quota. Mails in flight still get an outcome. */
+export async function endCampaign(
   tx: Sql,
   campaign: CampaignState,
   { now, actor = jobActor('campaigns'), reason }: { now: Date; actor?: Actor; reason?: string },
@@ -247,7 +241,7 @@ export async function stopIn(
   await recordAct(tx, { orgId, actor, act: 'campaign.stopped', target });
 }
 
-/** What a survey does by itself ends with the survey: contacts that wait are not mailed, and their quota is given back. */
+/** Ends automatic sends of a closed survey and returns the quota of waiting contacts. */
 async function dropWaiting(tx: Sql, campaign: CampaignState, reason: string) {
   const { org_id: orgId, id: campaignId, month, waiting, turn } = campaign;
   if (month) await lockMonth(tx, orgId, month);
@@ -257,11 +251,8 @@ async function dropWaiting(tx: Sql, campaign: CampaignState, reason: string) {
   await changeCampaign(tx, campaign, { next_at: null, turn: turn + 1 });
 }
 
-/**
- * Claims the mails of some waiting contacts, and writes the job that sends them. Contacts are judged again: much
- * may have changed since the start. The quota of mails that are blocked now is given back.
- */
-async function claimBatch(tx: Sql, campaign: CampaignState, paced: PacedMails, now: Date) {
+/** Claims mails and enqueues their jobs. Judges contacts again, because much may have changed since the start. */
+async function claimBatch(tx: Sql, campaign: CampaignState, paced: Pacing, now: Date) {
   const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
   const survey = { orgId, surveyId };
   const month = campaign.month!;
@@ -270,7 +261,7 @@ async function claimBatch(tx: Sql, campaign: CampaignState, paced: PacedMails, n
   await lockForContacts(tx, survey);
   const contacts = await listWaiting(tx, { ...survey, campaignId }, paced.mails);
   if (contacts.length === 0) {
-    // Contacts that were deleted while they waited count as blocked.
+    // Deleted contacts count as blocked.
     const { waiting: blocked, next_mail_at: nextMailAt } = campaign;
     await countJudged(tx, campaign, { claimed: 0, blocked, nextMailAt });
     return await addUsage(tx, orgId, month, -blocked);
@@ -312,7 +303,7 @@ async function claimBatch(tx: Sql, campaign: CampaignState, paced: PacedMails, n
   await addUsage(tx, orgId, month, -blocked);
 }
 
-/** Withdraws the mails of a campaign that have not begun: their contacts wait again, their quota stays reserved. */
+/** Returns mails that have not started to the waiting contacts. Their quota stays reserved. */
 export async function withdrawBatches(tx: Sql, campaign: CampaignState) {
   const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
   const batches = await listOpenBatches(tx, { orgId, campaignId });

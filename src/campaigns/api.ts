@@ -1,6 +1,5 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import type { Writer } from '../audit/acts.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import { parseBody } from '../lib/http/body.ts';
@@ -29,12 +28,12 @@ import { oneOf } from '../responses/schemas.ts';
 import { SendLimitExceeded } from '../sends/api.ts';
 import type { AdvanceTools } from './advance.ts';
 import {
-  type CampaignWish,
   createCampaign,
+  dryRunCampaign,
+  type NewCampaign,
   pauseCampaign,
   resumeCampaign,
   stopCampaign,
-  tryCampaign,
 } from './campaign.ts';
 import { campaignJson, findCampaign, listCampaigns } from './queries.ts';
 import { listResults, resultStatuses } from './results.ts';
@@ -68,27 +67,27 @@ export const surveyCampaignRoutes = (tools: AdvanceTools) =>
   new Hono<ApiEnv>().post('/:id/campaigns', async (c) => {
     const key = requireWrite(c.var.key);
     const { dry_run } = parseWriteQuery(CampaignQuery, c.req.queries());
-    const wish = await parseBody(c, CampaignInput, { optional: true, parameters: CampaignQuery });
+    const body = await parseBody(c, CampaignInput, { optional: true, parameters: CampaignQuery });
     const surveyId = idParam(c, 'survey');
     if (dry_run) {
-      return c.json({ data: await tried(tools, { ...wish, surveyId }, key.orgId) });
+      return c.json({ data: await dryRun(tools, { ...body, surveyId }, key.orgId) });
     }
-    const id = await createCampaign(tools, key, { ...wish, surveyId });
+    const id = await createCampaign(tools, key, { ...body, surveyId });
     return c.json({ data: await findCampaign(tools.db, key.orgId, id) }, 202);
   });
 
-async function tried({ db, now }: AdvanceTools, wish: CampaignWish, orgId: string) {
-  const judged = await tryCampaign({ db }, { orgId, surveyId: wish.surveyId });
+async function dryRun({ db, now }: AdvanceTools, input: NewCampaign, orgId: string) {
+  const judged = await dryRunCampaign({ db }, { orgId, surveyId: input.surveyId });
   const at = now?.() ?? new Date();
-  const isLater = wish.send_at ? wish.send_at > at : false;
+  const isLater = input.send_at ? input.send_at > at : false;
   if (!isLater) refuseOverLimit(judged, judged.mailed);
   return {
     id: null,
-    survey_id: wish.surveyId,
-    name: wish.name ?? judged.surveyName,
+    survey_id: input.surveyId,
+    name: input.name ?? judged.surveyName,
     status: isLater ? 'scheduled' : 'running',
-    send_at: wish.send_at?.toISOString() ?? null,
-    per_hour: wish.per_hour ?? null,
+    send_at: input.send_at?.toISOString() ?? null,
+    per_hour: input.per_hour ?? null,
     total: judged.total,
     sent: 0,
     duplicates: judged.total - judged.mailed,
@@ -103,13 +102,11 @@ async function tried({ db, now }: AdvanceTools, wish: CampaignWish, orgId: strin
   };
 }
 
-type Verb = (tools: AdvanceTools, by: Writer, id: string) => Promise<void>;
-
 export function campaignRoutes(tools: AdvanceTools) {
-  const act = (verb: Verb) => async (c: Context<ApiEnv>) => {
+  const act = (control: typeof pauseCampaign) => async (c: Context<ApiEnv>) => {
     const key = requireWrite(c.var.key);
     const id = idParam(c, 'campaign');
-    await verb(tools, key, id);
+    await control(tools, key, id);
     return c.json({ data: await findCampaign(tools.db, key.orgId, id) });
   };
   return new Hono<ApiEnv>()
@@ -128,7 +125,7 @@ const act = (word: 'pause' | 'resume' | 'stop', summary: string, about: string):
   summary,
   about,
   permission: 'write',
-  answer: { status: 200, about: 'the campaign as it stands now', schema: One(Campaign) },
+  answer: { status: 200, about: 'the campaign', schema: One(Campaign) },
   refusals: { 409: ['campaign_over'] },
 });
 
@@ -174,40 +171,34 @@ export const ResultsQuery = v.object({
         v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
       ),
     ),
-    'limit to contacts with this text in their address or name, in any case',
+    'limit to contacts with this text in their email or name (case-insensitive)',
   ),
   status: described(v.optional(oneOf(resultStatuses)), 'limit to contacts with this status'),
 });
 
 export const CampaignInput = v.object({
-  name: described(v.nullish(CampaignName), 'what it is called in lists; without one as the survey'),
-  send_at: described(
-    v.nullish(SendAt),
-    'when it starts; without one, and for a time in the past, at once',
-  ),
+  name: described(v.nullish(CampaignName), 'defaults to the name of the survey'),
+  send_at: described(v.nullish(SendAt), 'start time; starts immediately if omitted or in the past'),
   per_hour: described(
     v.nullish(PerHour),
-    'at most so many mails an hour, spread evenly; without one as fast as the mail server takes them',
+    'maximum emails per hour, spread evenly; if omitted, as fast as possible',
   ),
 });
 
 const CampaignQuery = v.object({
   dry_run: v.pipe(
     v.optional(BooleanParameter),
-    v.description('`true` judges the same way, and writes and sends nothing'),
+    v.description('`true` evaluates the contacts without writing or sending anything'),
   ),
 });
 
 const counts = {
-  total: described(Count, 'contacts that were judged: those that were pending or failed'),
+  total: described(Count, 'contacts that were evaluated: all that were pending or failed'),
   sent: Count,
-  duplicates: described(
-    Count,
-    'contacts that a rule kept from being mailed, with the reason in the results',
-  ),
-  invalid: described(Count, 'contacts whose address cannot be mailed'),
+  duplicates: described(Count, 'contacts that were skipped; the results have the reasons'),
+  invalid: described(Count, 'contacts with an invalid address'),
   failed: Count,
-  remaining: described(Count, 'mails that are still to go out'),
+  remaining: described(Count, 'emails that have not been sent yet'),
 };
 
 const Campaign = v.object({
@@ -220,7 +211,7 @@ const Campaign = v.object({
   ...counts,
   reason: described(
     v.nullable(v.string()),
-    'why it was refused, or was stopped or paused by itself, or why its mails are put off',
+    'why it was refused, or stopped or paused automatically, or why its emails are delayed',
   ),
   created_at: Moment,
   started_at: v.nullable(Moment),
@@ -233,10 +224,7 @@ const TriedCampaign = v.object({
   ...Campaign.entries,
   id: v.null(),
   created_at: v.null(),
-  reasons: described(
-    v.record(v.string(), Count),
-    'how many contacts would not be mailed, by `reason_code`',
-  ),
+  reasons: described(v.record(v.string(), Count), 'number of skipped contacts by `reason_code`'),
 });
 
 const CampaignResultItem = v.object({
@@ -245,13 +233,13 @@ const CampaignResultItem = v.object({
   status: v.picklist(['waiting', 'sent', 'duplicate', 'invalid', 'failed']),
   reason: v.nullable(v.string()),
   reason_code: v.nullable(v.string()),
-  at: described(v.nullable(Moment), 'when it was decided; null while the mail waits'),
+  at: described(v.nullable(Moment), 'time of the outcome; null while waiting'),
 });
 
 export const campaignSection: ApiSection = {
   name: 'Campaigns',
   about:
-    'A survey mailed to all of its contacts that are still to be asked: at a time, at a pace, and to be paused or stopped on the way.',
+    'Email a survey to all contacts that have not received it. Campaigns can be scheduled, paced, paused and stopped.',
   schemas: { Campaign, CampaignResult: CampaignResultItem },
   bodies: { NewCampaign: CampaignInput },
   operations: [
@@ -259,10 +247,11 @@ export const campaignSection: ApiSection = {
       id: 'createCampaign',
       method: 'post',
       path: ofSurvey,
-      summary: 'Mail a survey to all contacts that are still to be asked',
+      summary: 'Create a campaign',
       about:
-        'Mails every contact that is `pending` or `failed` when it starts, judged as a send judges. It answers when all are ' +
-        'judged; the mails go out afterwards. The quota of all mails is reserved at the start, or nothing is sent. A dry run answers 200.',
+        'Emails every contact that is `pending` or `failed` at the start, under the rules of a send. The response comes ' +
+        'once all contacts are evaluated; the emails follow. The quota of all emails is reserved at the start, or nothing ' +
+        'is sent. A dry run returns 200.',
       permission: 'write',
       query: CampaignQuery,
       body: CampaignInput,
@@ -270,26 +259,26 @@ export const campaignSection: ApiSection = {
       answer: { status: 202, about: 'the campaign', schema: One(Campaign) },
       refusals: { 400: ['survey_draft', 'survey_closed'], 403: ['SEND_LIMIT_EXCEEDED'] },
       refusalSchemas: { 403: v.union([Failure, SendLimitExceeded]) },
-      also: { status: 200, about: 'what a dry run found', schema: One(TriedCampaign) },
+      also: { status: 200, about: 'the result of a dry run', schema: One(TriedCampaign) },
     },
     {
       id: 'listCampaigns',
       method: 'get',
       path: ofSurvey,
       summary: 'List the campaigns of a survey, newest first',
-      about: 'Each with its counts as they stand now.',
+      about: 'Includes current counts.',
       permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of them', schema: List(Campaign) },
+      answer: { status: 200, about: 'a page of campaigns', schema: List(Campaign) },
     },
     {
       id: 'getCampaign',
       method: 'get',
       path,
-      summary: 'Get a campaign and how far it is',
+      summary: 'Get a campaign and its progress',
       about:
-        '`total` is the sum of `sent`, `duplicates`, `invalid`, `failed` and `remaining`. Until a scheduled campaign ' +
-        'starts these count the contacts as they were when it was scheduled; at its start they are judged again.',
+        '`total` is the sum of `sent`, `duplicates`, `invalid`, `failed` and `remaining`. Before a scheduled campaign ' +
+        'starts, they are estimates from the time of scheduling; contacts are evaluated again at the start.',
       permission: 'read',
       answer: { status: 200, about: 'the campaign', schema: One(Campaign) },
     },
@@ -297,18 +286,14 @@ export const campaignSection: ApiSection = {
       id: 'listCampaignResults',
       method: 'get',
       path: `${path}/results`,
-      summary: 'List what became of each contact of a campaign',
-      about: 'One row for each contact that was judged, also while the campaign runs.',
+      summary: 'List the outcome for each contact',
+      about: 'One row per evaluated contact, also while the campaign runs.',
       permission: 'read',
       query: ResultsQuery,
-      answer: { status: 200, about: 'a page of them', schema: List(CampaignResultItem) },
+      answer: { status: 200, about: 'a page of results', schema: List(CampaignResultItem) },
     },
-    act('pause', 'Pause a campaign', 'No further mail begins until it is resumed.'),
-    act('resume', 'Resume a paused campaign', 'It goes on at its pace from now on.'),
-    act(
-      'stop',
-      'Stop a campaign for good',
-      'What has not begun is not mailed, and its quota is given back.',
-    ),
+    act('pause', 'Pause a campaign', 'No more emails are sent until you resume it.'),
+    act('resume', 'Resume a paused campaign', 'Continues at its pace.'),
+    act('stop', 'Stop a campaign for good', 'Returns the quota of all unsent emails.'),
   ],
 };

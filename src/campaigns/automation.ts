@@ -4,18 +4,18 @@ import { addUsage, lockUsage } from '../organizations/queries.ts';
 import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
 import { type AdvanceTools, enqueueTurn } from './advance.ts';
 import {
+  type AutomaticSurvey,
   contactRow,
   countEnrolled,
-  type Enrolment,
+  type Enrollment,
   findRemindedUntil,
   judgementsOf,
   judgeSome,
+  listAutomaticSurveys,
   listDueToAsk,
   listDueToRemind,
-  listSelfAsking,
-  type SelfAskingSurvey,
+  saveAutomation,
   saveSeenUntil,
-  saveStanding,
 } from './judge.ts';
 import {
   insertCampaignContacts,
@@ -25,10 +25,10 @@ import {
 } from './queries.ts';
 import { nextOpening } from './rules.ts';
 
-/** Longer than a step of a campaign takes. */
+/** Longer than a step takes. */
 const overdueMs = 60_000;
 
-/** Goes on with campaigns whose job was lost, counts outcomes that came late, and asks and reminds what is due. */
+/** Renews lost jobs, counts late outcomes, and sends automatic surveys and reminders. */
 export async function sweepCampaigns(tools: AdvanceTools) {
   const { db, now = () => new Date() } = tools;
   await inTransaction(db, (tx) => renewTurns(tx, now()));
@@ -43,61 +43,60 @@ async function renewTurns(tx: Sql, now: Date) {
   }
 }
 
-const enrolledAtOnce = 2000;
+const enrollBatchSize = 2000;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Asks and reminds the contacts that have fallen due, of every survey whose window is open. */
 export async function sendAutomatically(tools: AdvanceTools) {
   const now = tools.now?.() ?? new Date();
   const failures: unknown[] = [];
-  for (const survey of await listSelfAsking(tools.db)) {
+  for (const survey of await listAutomaticSurveys(tools.db)) {
     if (nextOpening(survey.send_window, now) > now) continue;
-    // What is wrong with one survey keeps no other from asking.
+    // An error of one survey must not stop the others.
     await askAndRemind(tools, survey, now).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
 }
 
-async function askAndRemind(tools: AdvanceTools, survey: SelfAskingSurvey, now: Date) {
+async function askAndRemind(tools: AdvanceTools, survey: AutomaticSurvey, now: Date) {
   if (survey.ask_after_days !== null) await askDue(tools, survey, now);
   for (const [place, { after_days }] of survey.reminders.entries()) {
     await enroll(tools, { survey, now, reminder: place + 1, afterDays: after_days });
   }
 }
 
-/** Contacts that were there when asking by itself was set count from then. */
-async function askDue(tools: AdvanceTools, survey: SelfAskingSurvey, now: Date) {
+/** Contacts that existed when `ask_after_days` was set count from that moment. */
+async function askDue(tools: AdvanceTools, survey: AutomaticSurvey, now: Date) {
   const afterDays = survey.ask_after_days!;
   const sinceMs = survey.ask_since?.getTime() ?? 0;
   if (sinceMs + afterDays * dayMs > now.getTime()) return;
   await enroll(tools, { survey, now, reminder: 0, afterDays });
 }
 
-/** Adds what is due until nothing is, so many contacts at a time. A survey that was closed meanwhile is left alone. */
-async function enroll(tools: AdvanceTools, enrolment: Enrolment) {
-  for (let goesOn = true; goesOn; ) {
-    goesOn = await inTransaction(tools.db, (tx) => enrollSome(tx, enrolment)).catch((error) => {
+/** Enrolls due contacts in batches. A refusal means that the survey was closed meanwhile. */
+async function enroll(tools: AdvanceTools, enrollment: Enrollment) {
+  for (let hasMore = true; hasMore; ) {
+    hasMore = await inTransaction(tools.db, (tx) => enrollSome(tx, enrollment)).catch((error) => {
       if (error instanceof Refusal) return false;
       throw error;
     });
   }
 }
 
-async function enrollSome(tx: Sql, enrolment: Enrolment) {
-  const { survey, now, reminder, afterDays } = enrolment;
+async function enrollSome(tx: Sql, enrollment: Enrollment) {
+  const { survey, now, reminder, afterDays } = enrollment;
   const { org_id: orgId, survey_id: surveyId } = survey;
   const isAsking = reminder === 0;
-  const campaign = await saveStanding(tx, enrolment);
-  const due = { ...enrolment, campaign, atMost: enrolledAtOnce };
+  const campaign = await saveAutomation(tx, enrollment);
+  const due = { ...enrollment, campaign, atMost: enrollBatchSize };
   const contacts = await (isAsking ? listDueToAsk : listDueToRemind)(tx, due);
   if (contacts.length === 0) {
-    // The next look begins where this one has found all done.
+    // The next run starts where this one found nothing left.
     const asked = new Date(now.getTime() - afterDays * dayMs);
     await saveSeenUntil(tx, due, isAsking ? asked : await findRemindedUntil(tx, due));
     return false;
   }
   const settings = await lockUsage(tx, orgId, now);
-  // The quota of contacts that wait is that of an earlier month: they go first.
+  // Waiting contacts hold quota of an earlier month and go first.
   if (campaign.waiting > 0 && campaign.month !== settings.month) return false;
   await lockOpenSurvey(tx, { orgId, surveyId });
   const room = Math.max(settings.monthly_send_limit - settings.used, 0);
@@ -118,7 +117,7 @@ async function enrollSome(tx: Sql, enrolment: Enrolment) {
   await addUsage(tx, orgId, settings.month, waiting);
   await countEnrolled(tx, due, { total: rows.length, waiting, month: settings.month, turn });
   await enqueueTurn(tx, { org_id: orgId, id: campaign.id, turn }, now);
-  return contacts.length === enrolledAtOnce && rows.length === contacts.length;
+  return contacts.length === enrollBatchSize && rows.length === contacts.length;
 }
 
 const overLimit = {

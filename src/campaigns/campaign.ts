@@ -11,11 +11,11 @@ import { getOrgSurvey, type ManagedSurvey, type OrgSurvey } from '../surveys/que
 import { languageFor, ownValue, placeholdersIn } from '../surveys/texts.ts';
 import {
   type AdvanceTools,
+  endCampaign,
   enqueueTurn,
   isMailed,
   judgeCampaign,
   startCampaign,
-  stopIn,
   withdrawBatches,
 } from './advance.ts';
 import { contactRow, type JudgedContact, judgeAskable } from './judge.ts';
@@ -29,58 +29,53 @@ import {
   lockCampaign,
 } from './queries.ts';
 
-export type CampaignWish = {
+export type NewCampaign = {
   surveyId: string;
   name?: string | null | undefined;
   send_at?: Date | null | undefined;
   per_hour?: number | null | undefined;
 };
 
-/**
- * Mails a survey to all of its contacts that are still to be asked: now, all or none of them, or from a time on. In
- * the past is now.
- */
-export async function createCampaign(tools: AdvanceTools, by: Writer, wish: CampaignWish) {
+/** Starts now, or at `send_at`. A time in the past means now. */
+export async function createCampaign(tools: AdvanceTools, by: Writer, input: NewCampaign) {
   const { orgId, actor } = by;
   const now = tools.now?.() ?? new Date();
-  const sendAt = wish.send_at && wish.send_at > now ? wish.send_at : null;
+  const sendAt = input.send_at && input.send_at > now ? input.send_at : null;
   return await inTransaction(tools.db, async (tx) => {
-    const survey = { orgId, surveyId: wish.surveyId };
-    const { name } = await getOrgSurvey(tx, orgId, wish.surveyId);
+    const survey = { orgId, surveyId: input.surveyId };
+    const { name } = await getOrgSurvey(tx, orgId, input.surveyId);
     const campaignId = await insertCampaign(tx, {
       org_id: orgId,
-      survey_id: wish.surveyId,
-      name: wish.name ?? name,
-      per_hour: wish.per_hour ?? null,
+      survey_id: input.surveyId,
+      name: input.name ?? name,
+      per_hour: input.per_hour ?? null,
       status: sendAt ? 'scheduled' : 'running',
-      send_at: wish.send_at ?? null,
+      send_at: input.send_at ?? null,
       next_at: sendAt ?? now,
       created_at: now,
     });
-    const campaign = { id: campaignId, org_id: orgId, survey_id: wish.surveyId, turn: 0 };
+    const campaign = { id: campaignId, org_id: orgId, survey_id: input.surveyId, turn: 0 };
     if (sendAt) {
       await lockOpenSurvey(tx, survey);
-      // Its size as of now. The start judges again, and reserves the quota.
+      // The current size. The start judges again and reserves the quota.
       const { total, mailed: waiting } = await judgeCampaign(tx, survey);
       await changeCampaign(tx, campaign, { total, waiting, duplicates: total - waiting });
     }
     const isOn = sendAt !== null || (await startCampaign(tx, campaign, now));
     if (isOn) await enqueueTurn(tx, campaign, sendAt ?? now);
     const target = { kind: 'campaign', id: campaignId } as const;
-    const details = { survey_id: wish.surveyId };
+    const details = { survey_id: input.surveyId };
     await recordAct(tx, { orgId, actor, act: 'campaign.created', target, details });
     return campaignId;
   });
 }
 
-/** Says what a campaign would do now: the same judgement and the same refusals; nothing is written. */
-export async function tryCampaign({ db }: { db: Db }, survey: OrgSurvey) {
+export async function dryRunCampaign({ db }: { db: Db }, survey: OrgSurvey) {
   const { name: surveyName } = await getOrgSurvey(db, survey.orgId, survey.surveyId);
   await inTransaction(db, (tx) => lockOpenSurvey(tx, survey));
   return { ...(await judgeCampaign(db, survey)), surveyName };
 }
 
-/** Keeps a campaign from mailing on: what was claimed and has not begun waits again. A paused one stays so. */
 export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   control(tools, { by, id }, async (tx, campaign) => {
     if (campaign.status === 'paused') return;
@@ -90,19 +85,19 @@ export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   });
 
 /**
- * Pauses a campaign of which the mail server refuses all mails: they would use up its contacts. Returns whether its
- * mails wait with it again; what a survey does by itself cannot be paused.
+ * Pauses a campaign while the mail server refuses all of its mails, which would fail all contacts. Returns true if the
+ * mails were withdrawn. Automatic sends cannot be paused.
  */
 export async function pauseRefusedCampaign(
   { db, log, orgId }: { db: Db; log: Log; orgId: string },
   batch: { id: string; reason: string },
 ) {
-  const did = await inTransaction(db, async (tx) => {
+  const result = await inTransaction(db, async (tx) => {
     const campaignId = await findCampaignOfBatch(tx, orgId, batch.id);
     const campaign = campaignId ? await lockCampaign(tx, { orgId, campaignId }) : undefined;
     if (campaign?.kind !== 'campaign') return 'nothing';
     if (campaign.status !== 'running' && campaign.status !== 'paused') return 'nothing';
-    // Also of a paused one: mails that were under way when it was paused have come back.
+    // Also if it is paused: mails in flight at that moment have come back.
     await withdrawBatches(tx, campaign);
     if (campaign.status === 'paused') return 'withdrew';
     const { reason } = batch;
@@ -111,13 +106,12 @@ export async function pauseRefusedCampaign(
     await recordAct(tx, { orgId, actor: jobActor('campaigns'), act: 'campaign.paused', target });
     return 'paused';
   });
-  if (did === 'paused') {
+  if (result === 'paused') {
     log.warn({ org_id: orgId }, 'a campaign was paused: the mail server refuses its mails');
   }
-  return did !== 'nothing';
+  return result !== 'nothing';
 }
 
-/** Lets a paused campaign go on, at its pace from now on. Another stays as it is. */
 export const resumeCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   control(tools, { by, id }, async (tx, campaign, now) => {
     if (campaign.status !== 'paused') return;
@@ -130,7 +124,9 @@ export const resumeCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   });
 
 export const stopCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
-  control(tools, { by, id }, (tx, campaign, now) => stopIn(tx, campaign, { now, actor: by.actor }));
+  control(tools, { by, id }, (tx, campaign, now) =>
+    endCampaign(tx, campaign, { now, actor: by.actor }),
+  );
 
 async function control(
   tools: AdvanceTools,
@@ -141,38 +137,36 @@ async function control(
     const campaign = await lockCampaign(tx, { orgId: by.orgId, campaignId: id });
     if (campaign?.kind !== 'campaign') throw notFound('campaign');
     if (!['scheduled', 'running', 'paused'].includes(campaign.status)) {
-      const over = `the campaign is over: it is ${campaign.status}`;
-      throw new Refusal('conflict', over, { code: 'campaign_over' });
+      throw new Refusal('conflict', `the campaign has ended: it is ${campaign.status}`, {
+        code: 'campaign_over',
+      });
     }
     await act(tx, campaign, tools.now?.() ?? new Date());
   });
 }
 
-const examplesOfReason = 8;
+const maxExamples = 8;
 const maxRejects = 1000;
 
 type Example = { email: string; remark: string | null };
 
 export type JudgementView = Awaited<ReturnType<typeof viewJudgement>>;
 
-/**
- * Who would be mailed, why others would not, and what those who are mailed would read; `invalid` are lines of the list
- * uploaded last without a usable address.
- */
+/** The review before a send. `invalid` counts rows of the last uploaded list without a valid address. */
 export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const examples = new Map<string, Example[]>();
-  const words = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
+  const texts = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
   const fallbacks = new Map<string, Fallback>();
   const firstIds: string[] = [];
   const [contacts, rejects, invalid, judged] = await Promise.all([
     countContacts(sql, survey),
-    listRejects(sql, survey, { atMost: examplesOfReason }),
+    listRejects(sql, survey, { atMost: maxExamples }),
     countRejects(sql, survey),
-    judgeCampaign(sql, survey, async (some) => {
-      keepExamples(examples, some);
-      const mailed = some.filter(isMailed);
+    judgeCampaign(sql, survey, async (batch) => {
+      keepExamples(examples, batch);
+      const mailed = batch.filter(isMailed);
       if (firstIds.length === 0) firstIds.push(...mailed.slice(0, 1).map(({ id }) => id));
-      await countFallbacks(sql, words, { fallbacks, contacts: mailed });
+      await countFallbacks(sql, texts, { fallbacks, contacts: mailed });
     }),
   ]);
   const alreadyAsked = Math.max(contacts - judged.total, 0);
@@ -194,7 +188,13 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const [firstId] = firstIds;
   const reader = firstId && (await findReader(sql, survey, firstId));
   return {
-    ...{ mailed, blocked, alreadyAsked, invalid, reasons, used, monthlyLimit },
+    mailed,
+    blocked,
+    alreadyAsked,
+    invalid,
+    reasons,
+    used,
+    monthlyLimit,
     fallbacks: [...fallbacks.values()].sort((one, other) =>
       one.placeholder < other.placeholder ? -1 : 1,
     ),
@@ -203,10 +203,10 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   };
 }
 
-/** How many of the recipients who read a placeholder have no value for it. */
+/** `without` of `readers` recipients have no value for the placeholder. */
 type Fallback = { placeholder: string; fallbacks: Set<string>; readers: number; without: number };
 
-const readersAtOnce = 1000;
+const readerBatchSize = 1000;
 
 async function countFallbacks(
   sql: Sql,
@@ -216,8 +216,8 @@ async function countFallbacks(
   const languages = [survey.language, ...Object.keys(survey.texts)];
   const byLanguage = new Map(languages.map((tag) => [tag, placeholdersIn(survey, tag)]));
   if ([...byLanguage.values()].every((placeholders) => placeholders.length === 0)) return;
-  for (let from = 0; from < contacts.length; from += readersAtOnce) {
-    const ids = contacts.slice(from, from + readersAtOnce).map(({ id }) => id);
+  for (let from = 0; from < contacts.length; from += readerBatchSize) {
+    const ids = contacts.slice(from, from + readerBatchSize).map(({ id }) => id);
     for (const person of await listReaders(sql, survey, ids)) {
       const language = languageFor(survey, { property: person.properties['language'] });
       const read = Map.groupBy(byLanguage.get(language) ?? [], ({ value }) => value);
@@ -240,13 +240,12 @@ function keepExamples(examples: Map<string, Example[]>, judged: readonly JudgedC
     const some = examples.get(reason_code) ?? [];
     examples.set(reason_code, some);
     const remark = reason_code === 'frequency' ? reason : null;
-    if (some.length < examplesOfReason) some.push({ email, remark });
+    if (some.length < maxExamples) some.push({ email, remark });
   }
 }
 
 const head = ['email', 'will_be_mailed', 'reason', 'reason_code', 'line'];
 
-/** The judgement of each contact that is still to be asked, and the unusable lines of the list uploaded last. */
 export async function* exportJudgement(sql: Sql, survey: OrgSurvey) {
   yield csvLine(head);
   const { frequency_days: frequencyDays } = await readUsage(sql, survey.orgId);

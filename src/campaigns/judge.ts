@@ -4,7 +4,7 @@ import { type Judgement, readContact } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
 
-/** Whether contacts may still be reminded, and of which mail. The frequency rule does not count reminders. */
+/** `mailOf` is the mail to remind of. The frequency rule does not apply to reminders. */
 export async function judgeReminded(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -39,7 +39,7 @@ function judge({ email, key }: AskableContact, facts: ReminderFacts | undefined)
   return { send: recipient };
 }
 
-/** Mails that were claimed before a look at what is due may be committed after it, by so much. */
+/** Mails claimed before a run may be committed this much later. */
 const commitMargin = '1 hour';
 
 type ReminderFacts = {
@@ -49,7 +49,7 @@ type ReminderFacts = {
   suppressed: 'unsubscribed' | 'bounced' | null;
 };
 
-export type SelfAskingSurvey = {
+export type AutomaticSurvey = {
   org_id: string;
   survey_id: string;
   name: string;
@@ -59,8 +59,8 @@ export type SelfAskingSurvey = {
   send_window: SendWindow | null;
 };
 
-export async function listSelfAsking(sql: Sql) {
-  return await sql<SelfAskingSurvey[]>`
+export async function listAutomaticSurveys(sql: Sql) {
+  return await sql<AutomaticSurvey[]>`
     -- all organizations
     select org_id, id as survey_id, name, ask_after_days, ask_after_days_since as ask_since, reminders,
            send_window
@@ -70,7 +70,7 @@ export async function listSelfAsking(sql: Sql) {
     order by org_id, id`;
 }
 
-export type StandingCampaign = {
+export type Automation = {
   id: string;
   turn: number;
   month: string | null;
@@ -79,19 +79,19 @@ export type StandingCampaign = {
   seen_until: Date | null;
 };
 
-/** Asking is reminder 0. */
-export type Enrolment = {
-  survey: SelfAskingSurvey;
+/** Reminder 0 is the automatic first send. */
+export type Enrollment = {
+  survey: AutomaticSurvey;
   reminder: number;
   afterDays: number;
   now: Date;
 };
 
-/** The one row of what a survey does by itself. After other days it begins with the mails of that moment. */
-export async function saveStanding(sql: Sql, { survey, reminder, afterDays, now }: Enrolment) {
+/** One row per survey and reminder. Changing its days restarts it from now. */
+export async function saveAutomation(sql: Sql, { survey, reminder, afterDays, now }: Enrollment) {
   const kind = reminder === 0 ? 'asking' : 'reminder';
   return one(
-    await sql<StandingCampaign[]>`
+    await sql<Automation[]>`
       -- all organizations
       insert into campaigns as c (org_id, survey_id, kind, reminder, after_days, name, status, created_at, started_at)
       values (${survey.org_id}, ${survey.survey_id}, ${kind}, ${reminder}, ${afterDays}, ${survey.name}, 'running',
@@ -103,7 +103,7 @@ export async function saveStanding(sql: Sql, { survey, reminder, afterDays, now 
   );
 }
 
-export type Due = Enrolment & { campaign: StandingCampaign; atMost: number };
+export type Due = Enrollment & { campaign: Automation; atMost: number };
 
 export async function listDueToAsk(
   sql: Sql,
@@ -122,10 +122,7 @@ export async function listDueToAsk(
     limit ${atMost}`;
 }
 
-/**
- * Contacts whose first mail was sent so long ago and that have neither answered nor may not be mailed. What was due
- * before the reminder was set is left alone.
- */
+/** Skips contacts who were due before the reminder was set. */
 export async function listDueToRemind(
   sql: Sql,
   { survey: { org_id, survey_id }, campaign, afterDays, now, atMost }: Due,
@@ -147,7 +144,7 @@ export async function listDueToRemind(
     limit ${atMost}`;
 }
 
-/** Up to when all mails of a survey are done with: none before has no outcome yet, or falls due later. */
+/** The time before which no mail is open or due later. */
 export async function findRemindedUntil(
   sql: Sql,
   { survey: { org_id, survey_id }, campaign, afterDays, now }: Due,
@@ -165,7 +162,6 @@ export async function findRemindedUntil(
   return until;
 }
 
-/** Counts contacts that were added to what a survey does by itself, and gives its job a turn. */
 export async function countEnrolled(
   sql: Sql,
   { survey: { org_id }, campaign, now }: Due,
@@ -183,21 +179,20 @@ export async function saveSeenUntil(sql: Sql, { survey, campaign }: Due, until: 
     update campaigns set seen_until = ${until} where org_id = ${survey.org_id} and id = ${campaign.id}`;
 }
 
-/** As a campaign keeps it. */
 export function contactRow({ id: contact_id, judgement }: JudgedContact) {
   if ('send' in judgement) return { contact_id, reason_code: null, reason: null };
   const { reason_code, reason } = judgement;
   return { contact_id, reason_code, reason };
 }
 
-const judgedAtOnce = 5000;
+const judgeBatchSize = 5000;
 
 export type JudgedContact = AskableContact & { judgement: Judgement };
 
 export const judgementsOf = (judged: readonly JudgedContact[]) =>
   judged.map(({ judgement }) => judgement);
 
-/** Judges every contact of a survey that is still to be asked, so many at a time: memory stays flat. */
+/** Yields judged contacts in batches to bound memory. */
 export async function* judgeAskable(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -210,10 +205,10 @@ export async function* judgeAskable(
       where org_id = ${orgId} and survey_id = ${surveyId} and status in ('pending', 'failed')
         and email_key > ${after}
       order by email_key
-      limit ${judgedAtOnce}`;
+      limit ${judgeBatchSize}`;
     if (contacts.length === 0) return;
     yield await judgeSome(sql, { orgId, surveyId }, contacts, frequencyDays);
-    if (contacts.length < judgedAtOnce) return;
+    if (contacts.length < judgeBatchSize) return;
     after = contacts.at(-1)!.key;
   }
 }

@@ -29,7 +29,7 @@ const item = (sql: Sql) => sql`
            iso(p.finished_at) as finished_at
   ) item`;
 
-/** The campaigns of a survey, newest first. Null if the organization has no such survey. */
+/** Null if the organization has no such survey. */
 export function listCampaigns(
   sql: Sql,
   orgId: OrgId,
@@ -62,7 +62,7 @@ export async function findCampaign(sql: Sql, orgId: string, id: string) {
   return json === null ? undefined : (JSON.parse(json) as { data: CampaignRecord }).data;
 }
 
-/** A campaign, or what a survey does by itself. */
+/** A campaign or an automatic send of a survey. */
 export type CampaignRun = CampaignRecord & {
   kind: 'campaign' | 'asking' | 'reminder';
   reminder: number;
@@ -84,10 +84,9 @@ export const latestCampaigns = (sql: Sql, { orgId, surveyId }: OrgSurvey, atMost
         limit ${atMost}`,
   );
 
-export const listRunsByItself = (sql: Sql, { orgId, surveyId }: OrgSurvey) =>
+export const listAutomations = (sql: Sql, { orgId, surveyId }: OrgSurvey) =>
   listRuns(sql, sql`org_id = ${orgId} and survey_id = ${surveyId} and kind <> 'campaign'`);
 
-/** Contacts of a survey as its texts address them. */
 export async function listReaders(
   sql: Sql,
   { org_id, id }: { org_id: string; id: string },
@@ -111,7 +110,7 @@ export async function insertBatch(
     values (${id}, ${orgId}, ${campaignId}, ${mails})`;
 }
 
-/** What became of the mails of a batch `b`. A contact that was deleted took its mail along. */
+/** Deleting a contact deletes its mail, which then counts as blocked. */
 const batchOutcomes = (sql: Sql) => sql`
   select count(*) filter (where m.status = 'sent')::int as sent,
          b.mails - count(*) filter (where not ${isBlocked(sql)})::int as blocked,
@@ -122,11 +121,11 @@ const batchOutcomes = (sql: Sql) => sql`
   from mails m
   where m.request_id = b.id and m.org_id = b.org_id`;
 
-/** Whether a rule blocked a mail `m` after it was claimed. */
+/** A rule blocked mail `m` after it was claimed. */
 export const isBlocked = (sql: Sql) => sql`
   (m.status = 'failed' and coalesce(m.reason_code, '') = any (${blockReasonCodes}::text[]))`;
 
-/** Writes down the outcomes of batches that have no open mail any more. */
+/** Stores the counts of batches without open mails. */
 export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
   await sql`
     -- all organizations
@@ -139,8 +138,8 @@ export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
 }
 
 /**
- * The same for batches of campaigns that have ended or are paused. A mail that was given up because its process
- * could not reach the database may still become sent: what ended lately is counted again.
+ * Like `endBatches`, for ended and paused campaigns. Recounts recent batches, because a mail whose process lost the
+ * database may still become sent.
  */
 export async function recountBatches(sql: Sql) {
   await sql`
@@ -181,7 +180,7 @@ export type DelayedCampaign = Pick<
 
 const maxDelayed = 5;
 
-/** Campaigns that the mail server keeps from mailing: the service has paused them, or their mails are put off. */
+/** Campaigns that the service has paused, or whose mails are all delayed. */
 export const listDelayed = (sql: Sql, orgId: string) => sql<DelayedCampaign[]>`
   select p.id, p.survey_id, p.name, p.status, coalesce(p.reason, s.delayed_by) as reason
   from campaigns p
@@ -204,7 +203,6 @@ export async function listOpenBatches(sql: Sql, { orgId, campaignId }: OrgCampai
   return batches.map(({ id }) => id);
 }
 
-/** Takes withdrawn mails out of their batches: their contacts wait again. */
 export async function requeue(
   sql: Sql,
   { orgId, campaignId }: OrgCampaign,
@@ -247,7 +245,7 @@ export type CampaignState = {
 
 type OrgCampaign = { orgId: string; campaignId: string };
 
-/** The campaign, locked until the caller's transaction ends: before the month, the survey and the contacts. */
+/** Lock order: campaign, month, survey, contacts. */
 export async function lockCampaign(sql: Sql, { orgId, campaignId }: OrgCampaign) {
   const [campaign] = await sql<CampaignState[]>`
     select c.id, c.org_id, c.survey_id, c.kind, c.reminder, c.status, c.send_at, c.per_hour, c.month::text, c.waiting,
@@ -300,7 +298,7 @@ export async function countJudged(
     where org_id = ${org_id} and id = ${id}`;
 }
 
-/** Gives campaigns whose job is long overdue, because it was lost, another turn. */
+/** Starts another turn of campaigns whose job was lost. */
 export async function renewOverdue(sql: Sql, before: Date) {
   return await sql<{ org_id: string; campaign_id: string; turn: number }[]>`
     -- all organizations
@@ -326,7 +324,6 @@ export type NewCampaignContact = {
   batch_id?: string | null;
 };
 
-/** Adds contacts as they were judged; one that the campaign has already is left alone. */
 export async function insertCampaignContacts(
   sql: Sql,
   { orgId, surveyId, campaignId }: OfCampaign,
@@ -339,7 +336,7 @@ export async function insertCampaignContacts(
                 ${contacts.map(({ reason_code }) => reason_code)}::text[],
                 ${contacts.map(({ reason }) => reason)}::text[],
                 ${contacts.map(({ batch_id }) => batch_id ?? null)}::uuid[])
-           as given (contact_id, reason_code, reason, batch_id)
+           as new (contact_id, reason_code, reason, batch_id)
     on conflict on constraint campaign_contacts_once do nothing`;
 }
 
@@ -360,7 +357,7 @@ export async function listWaiting(
     join contacts c on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = w.contact_id`;
 }
 
-/** Notes which waiting contacts were claimed with a batch, and which a rule blocked. Joined by their keys, as mails are. */
+/** Joins contact and campaign by their unique key. */
 export async function saveDecided(
   sql: Sql,
   { orgId, campaignId }: OrgCampaign,
@@ -399,7 +396,7 @@ export async function countContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) {
   return contacts;
 }
 
-/** Deletes results by contact of campaigns that are over. Their counts stay with the campaign. */
+/** Keeps the counts of the campaign. */
 export async function deleteOldResults(
   sql: Sql,
   orgId: string,

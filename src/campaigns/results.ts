@@ -6,7 +6,7 @@ import { isBlocked } from './queries.ts';
 
 const head = ['email', 'status', 'reason', 'reason_code', 'at'];
 
-/** What became of each contact as CSV, piece by piece: no connection is held while a slow client reads. */
+/** Reads in pages, so that a slow client holds no connection. */
 export async function* exportResults(sql: Sql, orgId: string, campaignId: string) {
   yield csvLine(head);
   for await (const results of eachResults(sql, orgId, campaignId)) {
@@ -54,7 +54,6 @@ export type CampaignResult = {
   at: string | null;
 };
 
-/** What became of each contact `p` of a campaign `g`. */
 const resultItem = (sql: Sql) => sql`
   join campaigns g on g.id = p.campaign_id and g.org_id = p.org_id
   join contacts c on c.org_id = p.org_id and c.survey_id = p.survey_id and c.id = p.contact_id
@@ -88,9 +87,12 @@ type CampaignPage = {
   status?: ResultStatus | undefined;
 };
 
-/** The results of a campaign by contact, or of those that a filter leaves. Null without such a campaign. */
-export function listResults(sql: Sql, orgId: OrgId, wish: CampaignPage) {
-  const { campaignId, page, search, status } = wish;
+/** Null if the organization has no such campaign. */
+export function listResults(
+  sql: Sql,
+  orgId: OrgId,
+  { campaignId, page, search, status }: CampaignPage,
+) {
   const matching = sql`
     select s.id
     from contacts s

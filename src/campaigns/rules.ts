@@ -1,18 +1,17 @@
 import type { SendWindow } from '../surveys/schemas.ts';
 
 const hourMs = 60 * 60 * 1000;
-/** A campaign that was late by more than this does not catch up: its mails stay spread evenly. */
+/** A campaign that is later than this does not catch up, so that its mails stay spread evenly. */
 const maxLagMs = 5000;
 
 type Pace = { perHour: number | null; nextMailAt: Date | null; now: Date };
 
-export type PacedMails = {
+export type Pacing = {
   mails: number;
   nextMailAt: Date | null;
 };
 
-/** How many mails of at most so many the pace allows by now. Without a pace, all of them. */
-export function pacedMails({ perHour, nextMailAt, now }: Pace, atMost: number): PacedMails {
+export function pacedMails({ perHour, nextMailAt, now }: Pace, atMost: number): Pacing {
   if (perHour === null) return { mails: atMost, nextMailAt: null };
   const everyMs = hourMs / perHour;
   const nowMs = now.getTime();
@@ -25,15 +24,12 @@ export function pacedMails({ perHour, nextMailAt, now }: Pace, atMost: number): 
 const dayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const daysOfWeek = 7;
 
-/**
- * The first moment from now on at which the window is open: now, if it is. Its hours are those of the wall clock in its
- * zone, whatever summer time does to them.
- */
+/** Returns `now` if the window is open. Its hours are local times of its time zone. */
 export function nextOpening(window: SendWindow | null, now: Date): Date {
   if (!window) return now;
   const instant = Temporal.Instant.fromEpochMilliseconds(now.getTime());
   const today = instant.toZonedDateTimeISO(window.time_zone).toPlainDate();
-  // A week on it opens again on the day on which it has closed today.
+  // Includes the same weekday of next week, because today's window may be over.
   for (let days = 0; days <= daysOfWeek; days++) {
     const day = today.add({ days });
     if (!window.days.includes(dayNames[day.dayOfWeek - 1]!)) continue;
@@ -43,7 +39,7 @@ export function nextOpening(window: SendWindow | null, now: Date): Date {
   return now;
 }
 
-/** A time that summer time skips is as much later; of a time that comes twice, the first. */
+/** A time skipped by daylight saving is later by the gap. An ambiguous time is the first one. */
 function momentOf(window: SendWindow, day: Temporal.PlainDate, end: 'from' | 'to'): number {
   const plainTime = Temporal.PlainTime.from(window[end]);
   return day.toZonedDateTime({ timeZone: window.time_zone, plainTime }).epochMilliseconds;

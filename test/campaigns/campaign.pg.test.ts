@@ -5,10 +5,10 @@ import { advanceCampaign, type CampaignTurn } from '../../src/campaigns/advance.
 import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import {
   createCampaign,
+  dryRunCampaign,
   pauseCampaign,
   resumeCampaign,
   stopCampaign,
-  tryCampaign,
 } from '../../src/campaigns/campaign.ts';
 import { findCampaign, listDelayed } from '../../src/campaigns/queries.ts';
 import { eachResults } from '../../src/campaigns/results.ts';
@@ -65,7 +65,7 @@ const counts = ({ total, sent, duplicates, failed, remaining }: Record<string, u
   remaining,
 ];
 
-test('every contact that is still to be asked gets one mail', async () => {
+test('every pending contact gets one mail', async () => {
   const { orgId, create, find, workFor, mailed, used, statuses, results, contacts } = await scene();
   const id = await create();
   assert.equal((await find(id)).status, 'running');
@@ -84,7 +84,7 @@ test('every contact that is still to be asked gets one mail', async () => {
   assert.deepEqual([...replies], [{ server_reply: '250 ok' }]);
 });
 
-test('what a rule blocks is a duplicate with its reason, at the start and after it', async () => {
+test('blocked contacts are duplicates with a reason', async () => {
   const { orgId, contacts, create, find, workFor, results, used } = await scene();
   const refuse = (place: number) =>
     inTransaction(db, (tx) =>
@@ -107,7 +107,7 @@ test('what a rule blocks is a duplicate with its reason, at the start and after 
   assert.equal(byEmail.get(contacts[1]!.email)?.reason_code, 'unsubscribed');
 });
 
-test('a contact that unsubscribes between the claim and the mail is a duplicate', async () => {
+test('unsubscribing after the claim makes a duplicate', async () => {
   const { orgId, contacts, create, find, work, workFor, used } = await scene({ people: 3 });
   const id = await create();
   await work({ without: ['sends.mail'] });
@@ -119,7 +119,7 @@ test('a contact that unsubscribes between the claim and the mail is a duplicate'
   assert.equal(await used(), 2);
 });
 
-test('failed mails give their quota back, and their contacts are in the next campaign', async () => {
+test('failed mails return their quota and are retried later', async () => {
   let isDown = true;
   const says: Says = ({ email }) =>
     isDown && email.startsWith('p1-') ? rejected('554 no') : accepted();
@@ -135,7 +135,7 @@ test('failed mails give their quota back, and their contacts are in the next cam
   assert.equal(await used(), 4);
 });
 
-test('an unknown outcome is failed, and never mailed again', async () => {
+test('an unknown outcome counts as failed and is not retried', async () => {
   const says: Says = ({ email }) => (email.startsWith('p1-') ? unanswered('cut') : accepted());
   const { create, find, workFor, results, mailed } = await scene({ says, people: 2 });
   const first = await create();
@@ -148,7 +148,7 @@ test('an unknown outcome is failed, and never mailed again', async () => {
   assert.equal(mailed.length, 2);
 });
 
-test('a campaign that does not fit the month is refused whole, at once or when its time comes', async () => {
+test('a campaign beyond the monthly limit is refused whole', async () => {
   const { create, used, work, later, mailed } = await scene({
     organization: { monthly_send_limit: 9 },
   });
@@ -175,7 +175,7 @@ test('a campaign that does not fit the month is refused whole, at once or when i
   assert.deepEqual([await used(), await tools.used(), mailed.length], [0, 0, 0]);
 });
 
-test('its mails take the month of its start, whenever they go out', async () => {
+test('mails use the quota of the month of the start', async () => {
   const { orgId, create, find, workFor, clock } = await scene({ people: 4 });
   clock.at = new Date('2027-01-31T23:59:58Z');
   const id = await create({ per_hour: 3600 });
@@ -198,7 +198,7 @@ test('per_hour is spread evenly', async () => {
   assert.equal((await find(id)).remaining, 21);
 });
 
-test('a paused campaign mails nothing, also not what it had claimed, and goes on at its pace', async () => {
+test('pausing withdraws claimed mails; resuming keeps the pace', async () => {
   const { by, tools, create, find, work, workFor, mailed, used, later, statuses } = await scene();
   const id = await create();
   await work({ without: ['sends.mail'] });
@@ -218,7 +218,7 @@ test('a paused campaign mails nothing, also not what it had claimed, and goes on
   assert.equal(mailed.length, 10);
 });
 
-test('a stopped campaign gives back what it has not mailed, and cannot go on', async () => {
+test('stopping returns the quota and is final', async () => {
   const { by, tools, create, find, workFor, mailed, used, results } = await scene();
   const id = await create({ per_hour: 3600 });
   await workFor(3);
@@ -236,7 +236,7 @@ test('a stopped campaign gives back what it has not mailed, and cannot go on', a
   }
 });
 
-test('a campaign whose survey is closed stops and says why', async () => {
+test('closing the survey stops the campaign with a reason', async () => {
   const { surveyId, create, find, workFor, used } = await scene();
   const id = await create({ per_hour: 3600 });
   await workFor(1);
@@ -247,7 +247,7 @@ test('a campaign whose survey is closed stops and says why', async () => {
   assert.match(campaign.reason ?? '', /closed/);
 });
 
-test('while the mail server is down mails wait, and go out once it is back', async () => {
+test('mails wait while the mail server is down', async () => {
   let isDown = true;
   const { create, find, work, workFor, used } = await scene({
     says: () => (isDown ? lost('ECONNREFUSED') : accepted()),
@@ -263,7 +263,7 @@ test('while the mail server is down mails wait, and go out once it is back', asy
 });
 
 for (const about of ['server', 'sender', 'policy'] as const) {
-  test(`a campaign pauses and uses up no contact when the ${about} is refused`, async () => {
+  test(`pauses a campaign when the ${about} is refused`, async () => {
     let isRefused = true;
     const refusal = rejected('550 5.7.1 no', { about });
     const { by, tools, create, find, work, workFor, used, statuses, mailed } = await scene({
@@ -290,7 +290,7 @@ for (const about of ['server', 'sender', 'policy'] as const) {
   });
 }
 
-test('a campaign shows why its mails wait, and they age from the first time', async () => {
+test('a campaign shows why its mails are delayed', async () => {
   const { orgId, create, find, work, mailJobs } = await scene({
     says: () => lost('ECONNREFUSED'),
     people: 2,
@@ -313,7 +313,7 @@ test('a campaign shows why its mails wait, and they age from the first time', as
   assert.deepEqual(delayed, [[id, 'ECONNREFUSED']]);
 });
 
-test('outside of its window a campaign waits, and what was claimed is withdrawn', async () => {
+test('outside the window claimed mails are withdrawn', async () => {
   const window = { days: ['mon'], from: '09:00', to: '17:00', time_zone: 'Europe/Berlin' };
   const { surveyId, create, find, work, workFor, clock, mailed, statuses } = await scene({
     survey: { send_window: window },
@@ -338,7 +338,7 @@ test('outside of its window a campaign waits, and what was claimed is withdrawn'
   assert.deepEqual(counts(await find(id)), [5, 5, 0, 0, 0]);
 });
 
-test('a campaign whose job was lost goes on after a sweep', async () => {
+test('a sweep renews a lost job', async () => {
   const { orgId, tools, create, find, work, workFor, later } = await scene();
   const id = await create();
   await db`delete from test.jobs where payload ->> 'org_id' = ${orgId}`;
@@ -354,7 +354,7 @@ test('a campaign whose job was lost goes on after a sweep', async () => {
   assert.equal((await find(id)).sent, 10);
 });
 
-test('a job that comes after its turn was given to another does nothing', async () => {
+test('a job of an older turn does nothing', async () => {
   const { orgId, tools, create, find, work, later } = await scene();
   const jobs = () => db<{ id: string; payload: CampaignTurn }[]>`
     select id, payload from test.jobs
@@ -371,7 +371,7 @@ test('a job that comes after its turn was given to another does nothing', async 
   assert.equal((await find(id)).sent, 10);
 });
 
-test('two campaigns at once mail each contact once, and the quota is right', async () => {
+test('two concurrent campaigns mail each contact once', async () => {
   const { create, find, workFor, mailed, used } = await scene();
   const [one, two] = [await create(), await create()];
   assert.equal(await used(), 20);
@@ -382,7 +382,7 @@ test('two campaigns at once mail each contact once, and the quota is right', asy
   assert.deepEqual([mailed.length, await used()], [10, 10]);
 });
 
-test('a contact that is deleted while it waits is counted, and its quota given back', async () => {
+test('deleting a waiting contact returns its quota', async () => {
   const { contacts, create, find, workFor, used } = await scene({ people: 3 });
   const id = await create();
   await db`delete from contacts where id = ${contacts[0]!.id}`;
@@ -391,10 +391,10 @@ test('a contact that is deleted while it waits is counted, and its quota given b
   assert.equal(await used(), 2);
 });
 
-test('a dry run judges the same way and writes nothing', async () => {
+test('a dry run writes nothing', async () => {
   const { orgId, surveyId, contacts, used } = await scene();
   await db`insert into suppressions (org_id, email, kind) values (${orgId}, ${contacts[0]!.email}, 'unsubscribed')`;
-  const judged = await tryCampaign({ db }, { orgId, surveyId });
+  const judged = await dryRunCampaign({ db }, { orgId, surveyId });
   assert.deepEqual(
     [judged.total, judged.mailed, [...judged.reasons]],
     [10, 9, [['unsubscribed', 1]]],
@@ -403,7 +403,7 @@ test('a dry run judges the same way and writes nothing', async () => {
   assert.equal((await db`select from campaigns where org_id = ${orgId}`).length, 0);
 });
 
-test('a draft and a closed survey refuse a campaign', async () => {
+test('draft and closed surveys reject a campaign', async () => {
   const draft = await scene({ survey: { status: 'draft' } });
   await assert.rejects(draft.create(), { code: 'survey_draft' });
   await assert.rejects(draft.create({ send_at: new Date(Date.now() + 60_000) }), {

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import {
+  type AutomaticSurvey,
+  type Automation,
   findRemindedUntil,
   listDueToAsk,
   listDueToRemind,
-  type SelfAskingSurvey,
-  type StandingCampaign,
 } from '../../src/campaigns/judge.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { campaignRunner } from '../support/make/campaigns.ts';
@@ -34,7 +34,7 @@ async function scene(kind: 'asking' | 'reminder', { seen = null, setMs = 0, of }
   const contactId = await makeContact(db, of_survey, { created_at: new Date(0) });
   const add = async (campaign: object) =>
     one(
-      await db<StandingCampaign[]>`
+      await db<Automation[]>`
         insert into campaigns ${db({ ...of_survey, name: 'Spring', status: 'running', ...campaign })}
         returning id, turn, month::text, waiting, created_at, seen_until`,
     );
@@ -51,7 +51,7 @@ async function scene(kind: 'asking' | 'reminder', { seen = null, setMs = 0, of }
     const row = { ...of_survey, campaign_id, contact_id: contactId };
     await db`insert into campaign_contacts ${db(row)}`;
   }
-  const survey = of_survey as SelfAskingSurvey;
+  const survey = of_survey as AutomaticSurvey;
   const reminder = kind === 'asking' ? 0 : 1;
   return { survey, contactId, due: { survey, reminder, campaign, afterDays, now, atMost: 10 } };
 }
@@ -81,7 +81,7 @@ const added: [what: string, addedMs: number, times: Times, isDue: boolean][] = [
   ['and in another campaign, which has not mailed it', dueMs, { of: 'another' }, true],
 ];
 for (const [what, addedMs, times, isDue] of added) {
-  test(`a contact that was added ${what} is ${isDue ? '' : 'not '}due to be asked`, async () => {
+  test(`a contact added ${what} is ${isDue ? '' : 'not '}due`, async () => {
     const { contactId, due } = await scene('asking', times);
     await db`update contacts set created_at = ${new Date(addedMs)} where id = ${contactId}`;
     const found = await listDueToAsk(db, due);
@@ -112,7 +112,7 @@ const sent: [what: string, claimedMs: number, sentMs: number, times: Times, isDu
   ['in another campaign', dueMs, dueMs, { of: 'another' }, true],
 ];
 for (const [what, claimedMs, finishedMs, times, isDue] of sent) {
-  test(`a mail that went out ${what} is ${isDue ? '' : 'not '}due to be reminded of`, async () => {
+  test(`a mail sent ${what} is ${isDue ? '' : 'not '}due for a reminder`, async () => {
     const made = await scene('reminder', times);
     await mailed(made, { claimedMs, finishedMs });
     const found = await listDueToRemind(db, made.due);
@@ -132,7 +132,7 @@ const seenUntil: [what: string, claimedMs: number, sentMs: number | null, untilM
   ['was claimed less than that before', seenMs - hourMs + 1, null, seenMs - hourMs + 1],
 ];
 for (const [what, claimedMs, finishedMs, untilMs] of seenUntil) {
-  test(`a look at a survey with a mail that ${what} has seen all until ${new Date(untilMs).toISOString()}`, async () => {
+  test(`with a mail that ${what}, all is done until ${new Date(untilMs).toISOString()}`, async () => {
     const made = await scene('reminder', { seen: seenMs });
     await mailed(made, { claimedMs, finishedMs });
     const until = await findRemindedUntil(db, made.due);
@@ -140,7 +140,7 @@ for (const [what, claimedMs, finishedMs, untilMs] of seenUntil) {
   });
 }
 
-test('contacts that were there before a survey asks by itself are asked so many days after that was set', async () => {
+test('existing contacts are due from the day automation was set', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id, { ask_after_days: 3, ask_after_days_since: now });
   await makeContact(db, { org_id, survey_id }, { created_at: new Date(now.getTime() - dayMs) });

@@ -37,7 +37,7 @@ async function scene(says: Says = accepted) {
 
 const claimOnly = { without: ['sends.mail'] };
 
-test('a campaign that is paused takes its own mails back, and those of another go out', async () => {
+test('pausing withdraws only the mails of that campaign', async () => {
   const { by, tools, survey, create, find, work, workFor, mailed } = await scene();
   const [one, other] = [await survey(2), await survey(3)];
   const [paused, running] = [await create(one.surveyId), await create(other.surveyId)];
@@ -53,7 +53,7 @@ test('a campaign that is paused takes its own mails back, and those of another g
   assert.deepEqual([status, sent, remaining], ['finished', 3, 0]);
 });
 
-test('a campaign that is stopped gives back the quota of mails that were claimed and have not begun', async () => {
+test('stopping returns the quota of mails that have not started', async () => {
   const { by, tools, survey, create, find, work, used } = await scene();
   const id = await create((await survey(3)).surveyId);
   await work(claimOnly);
@@ -64,7 +64,7 @@ test('a campaign that is stopped gives back the quota of mails that were claimed
   assert.deepEqual([remaining, duplicates], [3, 0]);
 });
 
-test('contacts that a closed survey was to ask by itself are left out, with the reason, and those of a campaign wait on', async () => {
+test('closing a survey ends its automatic sends with a reason', async () => {
   const { orgId, by, tools, survey, create, find, statuses, ...rest } = await scene();
   const { later, work, used, mailed } = rest;
   const other = await create((await survey(2)).surveyId);

@@ -99,7 +99,7 @@ function wantedOf({ name, status, judged, mail }: Become, at: number, isStopped:
 const byEmail = (a: { email: string }, b: { email: string }) => (a.email < b.email ? -1 : 1);
 
 for (const status of ['running', 'stopped']) {
-  test(`the results of a campaign that is ${status} are the same in the list and in parts of any size`, async () => {
+  test(`results of a ${status} campaign match in list and export`, async () => {
     const { orgId, campaignId } = await campaignWithAll(status);
     await campaignWithAll(status, orgId);
     const page = { page: 1, limit: 50, ignored: [] };
@@ -137,7 +137,7 @@ async function resultsOf(orgId: string, campaignId: string, status?: Become['sta
   return new Map(data.map((result) => [result.email.split('@')[0]!, result.status]));
 }
 
-test('each thing that can become of a contact has its status, in the list and as a filter', async () => {
+test('every outcome has a status that can be filtered', async () => {
   const { orgId, campaignId } = await campaignWithAll();
   await campaignWithAll('running', orgId);
   const listed = await resultsOf(orgId, campaignId);

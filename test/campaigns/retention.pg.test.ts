@@ -56,7 +56,7 @@ const left = async (tx: Sql, orgId: string) =>
     .map(({ name }) => name)
     .sort();
 
-test('results go with the days of their own campaign, if it is over and all of its mails have an outcome', async () => {
+test('deletes old results of finished campaigns only', async () => {
   await inTransaction(db, async (tx) => {
     const [ours, theirs] = [await addCampaigns(tx), await addCampaigns(tx)];
     assert.equal(await deleteOldResults(tx, ours, { days, atMost: 100 }), 1);

@@ -29,7 +29,7 @@ async function scene({ organization = {}, survey = {}, people = 3 } = {}) {
   return { orgId, surveyId, read, get, post, ...campaignRunner(db, orgId) };
 }
 
-test('a campaign is made, paused, resumed and listed, and says what became of each contact', async () => {
+test('a campaign can be created, paused, resumed and listed', async () => {
   const { surveyId, get, post, workFor } = await scene();
   const ofSurvey = `/surveys/${surveyId}/campaigns`;
   const made = await post(ofSurvey, { name: 'Spring', per_hour: 100_000 });
@@ -65,7 +65,7 @@ test('a campaign is made, paused, resumed and listed, and says what became of ea
   assert.deepEqual([over.status, over.body.code], [409, 'campaign_over']);
 });
 
-test('results are found by part of an address or name, and by nothing of a pattern', async () => {
+test('results can be searched by address or name, not by pattern', async () => {
   const { orgId, surveyId, get, post, workFor } = await scene();
   await db`
     insert into contacts (org_id, survey_id, email, name, token)
@@ -85,7 +85,7 @@ test('results are found by part of an address or name, and by nothing of a patte
   assert.equal((await get(`/campaigns/${id}/results?search=%00`)).status, 400);
 });
 
-test('a dry run writes nothing, and says why contacts are left out', async () => {
+test('a dry run writes nothing and returns skip reasons', async () => {
   const { orgId, surveyId, get, post } = await scene();
   const [contact] = await db<{ email: string }[]>`
     select email from contacts where org_id = ${orgId} limit 1`;
@@ -128,7 +128,7 @@ const refused: [what: string, over: object, body: object | undefined, status: nu
   ['at no time', {}, { send_at: 'tomorrow' }, 400],
 ];
 for (const [what, over, body, status] of refused) {
-  test(`a campaign ${what} is refused, and nothing is sent`, async () => {
+  test(`rejects a campaign ${what}`, async () => {
     const { orgId, surveyId, post } = await scene(over);
     const answer = await post(`/surveys/${surveyId}/campaigns`, body);
     assert.equal(answer.status, status);
@@ -137,7 +137,7 @@ for (const [what, over, body, status] of refused) {
   });
 }
 
-test("a campaign is its organization's alone, and a read key changes none", async () => {
+test('campaigns are private, and read keys cannot change them', async () => {
   const [mine, theirs] = [await scene(), await scene()];
   const made = await mine.post(`/surveys/${mine.surveyId}/campaigns`, {});
   const path = `/campaigns/${made.body.data.id}`;

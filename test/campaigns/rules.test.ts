@@ -25,7 +25,7 @@ const cases: [
 ];
 
 for (const [what, perHour, dueIn, atMost, mails, nextIn] of cases) {
-  test(`a campaign that ${what} claims ${mails} mails`, () => {
+  test(`a campaign that ${what} claims ${mails} emails`, () => {
     const paced = pacedMails({ perHour, nextMailAt: after(dueIn), now }, atMost);
     assert.deepEqual(paced, { mails, nextMailAt: nextIn === null ? null : after(nextIn) });
   });

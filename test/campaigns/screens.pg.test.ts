@@ -16,7 +16,7 @@ async function scene(role: 'viewer' | 'editor' | 'owner' = 'editor', organizatio
 
 const list = 'email,name\nann@people.test,Ann\nbob@people.test,Bob\nnot an address,Cid\n';
 
-test('a person imports a list, sees who would be asked, sends, pauses, goes on and reads the outcomes', async () => {
+test('upload, review, send, pause, resume and read results', async () => {
   const { org, path, get, post } = await scene();
   const uploaded = await post(`${path}/contacts/uploads`, {
     file: new File([list], 'november.csv'),
@@ -29,7 +29,7 @@ test('a person imports a list, sees who would be asked, sends, pauses, goes on a
   assert.match(await (await get(mapping)).text(), /2 contacts added.*1 row skipped/s);
 
   const before = await (await get(`${path}/send`)).text();
-  assert.match(before, /<strong>2<\/strong> <span>people will be mailed/);
+  assert.match(before, /<strong>2<\/strong> <span>recipients</);
   assert.match(before, /Not a valid address/);
   const csv = await (await get(`${path}/send/judgement.csv`)).text();
   assert.deepEqual(
@@ -44,20 +44,20 @@ test('a person imports a list, sees who would be asked, sends, pauses, goes on a
   const updated = /<div id="campaign"[^>]*hx-trigger="every 2s"[^>]*>.*<\/div>/s.exec(running)?.[0];
   assert.match(updated ?? '', /Progress.*ann@people\.test/s);
   await post(`${campaign}/pause`);
-  assert.match(await (await get(campaign)).text(), /The campaign is paused/);
+  assert.match(await (await get(campaign)).text(), /Campaign paused/);
   await post(`${campaign}/resume`);
   await campaignRunner(db, org).workFor(0);
   const runner = campaignRunner(db, org);
   await runner.workFor(4);
   const after = await (await get(campaign)).text();
-  assert.match(after, /2 of 2 mails sent/);
+  assert.match(after, /2 of 2 emails sent/);
   assert.doesNotMatch(after, /hx-trigger="every 2s"/);
   const results = await (await get(`${campaign}/results.csv`)).text();
   assert.match(results, /bob@people\.test,sent/);
-  assert.match(await (await get(`${path}/send`)).text(), /asked already/);
+  assert.match(await (await get(`${path}/send`)).text(), /already been asked/);
 });
 
-test('a long list of outcomes can be searched, also while it changes', async () => {
+test('results can be searched while they change', async () => {
   const { org, survey, path, get, post } = await scene();
   await makeContacts(db, { orgId: org, surveyId: survey }, { count: 51 });
   await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'zoe@shop.test', ${`z-${survey}`})`;
@@ -67,25 +67,25 @@ test('a long list of outcomes can be searched, also while it changes', async () 
   const found = await (await get(`${campaign}?search=zoe`)).text();
   assert.match(found, /1 to 1 of 1/);
   assert.match(found, /<div id="campaign"[^>]*hx-get="[^"]*\?search=zoe"[^>]*outcomes:outerMorph/);
-  // What is typed is in neither of the parts that are swapped.
+  // The search field is outside the swapped parts.
   const typed = found.indexOf('name="search"');
   assert.ok(typed > found.indexOf('Pause') && typed < found.indexOf('id="outcomes"'));
   const none = await (await get(`${campaign}?search=zzz`)).text();
-  assert.match(none, /No contact matches/);
+  assert.match(none, /No contacts match/);
   assert.match(none, /name="search"[^>]*value="zzz"|value="zzz"[^>]*name="search"/);
 });
 
-test('stopping asks first, and says how many mails will not go out', async () => {
+test('stopping asks first and shows the number of unsent emails', async () => {
   const { org, path, survey, get, post } = await scene();
   await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'ann@people.test', ${`t-${survey}`})`;
   const campaign = (await post(`${path}/send`, { when: 'now' })).headers.get('Location')!;
-  assert.match(await (await get(`${campaign}/stop`)).text(), /1 mail will not go out/);
+  assert.match(await (await get(`${campaign}/stop`)).text(), /cancels 1 unsent email/);
   await post(`${campaign}/stop`);
   assert.match(await (await get(campaign)).text(), /Stopped/);
   assert.equal((await post(`${campaign}/resume`)).status, 409);
 });
 
-test('a scheduled campaign shows its size, also when it is stopped before it started', async () => {
+test('a scheduled campaign shows its size', async () => {
   const { org, path, survey, get, post } = await scene();
   await makeContacts(db, { orgId: org, surveyId: survey }, { count: 3 });
   await db`insert into suppressions (org_id, email, kind)
@@ -94,13 +94,13 @@ test('a scheduled campaign shows its size, also when it is stopped before it sta
   const campaign = made.headers.get('Location')!;
   const waits = /is-waiting">Waiting<\/dt>\s*<dd>2</;
   assert.match(await (await get(campaign)).text(), waits);
-  assert.match(await (await get(`${campaign}/stop`)).text(), /2 mails will not go out\. A stopped/);
+  assert.match(await (await get(`${campaign}/stop`)).text(), /cancels 2 unsent emails\. You/);
   await post(`${campaign}/stop`);
   assert.match(await (await get(`${path}/send`)).text(), /Stopped before it started/);
   assert.deepEqual([...(await db`select from mail_usage where org_id = ${org} and used <> 0`)], []);
 });
 
-test('a time in the past, no time and a pace of nothing are mistakes that keep what was typed', async () => {
+test('rejects invalid times and paces and keeps the input', async () => {
   const { path, post } = await scene();
   await post(`${path}/contacts`, { email: 'ann@people.test' });
   for (const form of [
@@ -114,7 +114,7 @@ test('a time in the past, no time and a pace of nothing are mistakes that keep w
   }
 });
 
-test('a time is one of the clock of the organization', async () => {
+test('times are in the time zone of the organization', async () => {
   const { path, get, post, survey } = await scene('owner', { time_zone: 'Asia/Tokyo' });
   const answer = await post(`${path}/send`, { when: 'at', send_at: nextYear() });
   assert.equal(answer.status, 303);
@@ -129,7 +129,7 @@ test('a time is one of the clock of the organization', async () => {
 const nextYear = () =>
   `${new Date(Date.now() + 200 * 86_400_000).toISOString().slice(0, 10)}T09:30`;
 
-test('the form of a campaign shows eight of those that a rule blocks, and what the month has left after it', async () => {
+test('the review shows eight skipped contacts and the quota left', async () => {
   const { org, path, survey, get } = await scene('editor', { monthly_send_limit: 5 });
   const contacts = await makeContacts(db, { orgId: org, surveyId: survey }, { count: 12 });
   const blocked = contacts.slice(2).map(({ email }) => email);
@@ -137,11 +137,11 @@ test('the form of a campaign shows eight of those that a rule blocks, and what t
     insert into suppressions (org_id, email, kind) select ${org}, unnest(${blocked}::text[]), 'unsubscribed'`;
   const page = await (await get(`${path}/send`)).text();
   assert.equal(blocked.filter((email) => page.includes(email)).length, 8);
-  assert.match(page, /0 of 5 mails used; 3 left after this/);
+  assert.match(page, /0 of 5 emails used; 3 left after this send/);
   assert.doesNotMatch(page, /Already received or answered/);
 });
 
-test('a campaign that does not fit the month says so and sends nothing', async () => {
+test('shows when a campaign exceeds the monthly limit', async () => {
   const { org, path, survey, get, post } = await scene('editor', { monthly_send_limit: 0 });
   await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'ann@people.test', ${`u-${survey}`})`;
   assert.match(await (await get(`${path}/send`)).text(), /nothing would be sent/);
@@ -150,7 +150,7 @@ test('a campaign that does not fit the month says so and sends nothing', async (
   assert.match(await answer.text(), /monthly send limit of 0/);
 });
 
-test('a viewer sees contacts and campaigns, and may change neither', async () => {
+test('a viewer cannot change contacts and campaigns', async () => {
   const { path, get, post } = await scene('viewer');
   assert.equal((await get(`${path}/contacts`)).status, 200);
   assert.equal((await get(`${path}/send`)).status, 200);
@@ -163,7 +163,7 @@ test('a viewer sees contacts and campaigns, and may change neither', async () =>
   }
 });
 
-test("another organization's survey and campaign are not found", async () => {
+test('surveys and campaigns of others return 404', async () => {
   const [own, other] = [await scene(), await scene()];
   for (const place of ['contacts', 'send', `send/${own.survey}`, 'send/judgement.csv']) {
     assert.equal((await own.get(`${own.home}/surveys/${other.survey}/${place}`)).status, 404);

@@ -56,7 +56,7 @@ test('a campaign form shows the local time when time zones differ', async () => 
     await signInBrowser(context, scene, 'editor');
     const page = await context.newPage();
     await page.goto(`${base}/o/${empty.slug}/surveys/${survey_id}/send`);
-    await page.getByLabel('At a time').check();
+    await page.getByLabel('Schedule').check();
     // The night in which the clocks of Berlin change.
     await page.getByLabel('Time (Europe/Berlin)').fill('2027-03-28T01:30');
     const hint = page.locator('[data-own-time]');

@@ -13,7 +13,15 @@ import type { CampaignRecord } from '../api.ts';
 import { type CampaignRun, findRun } from '../queries.ts';
 import { type CampaignResult, listResults, type ResultStatus, resultStatuses } from '../results.ts';
 import { nextOpening } from '../rules.ts';
-import { notJudged, reasonText, resultWords, runTitle, Sum, sendTitle, trailOf } from './send.tsx';
+import {
+  emptyStateOf,
+  reasonText,
+  resultWords,
+  runTitle,
+  Sum,
+  sendTitle,
+  trailOf,
+} from './send.tsx';
 
 type CampaignIds = { surveyId: string; campaignId: string };
 
@@ -31,18 +39,17 @@ export async function showCampaign(
   );
   const total = (results as { meta?: { total: number } }).meta?.total ?? 0;
   const { time_zone: timeZone } = await getOrganization(db, orgId);
-  const isByItself = campaign.kind !== 'campaign';
-  // While it runs, script asks for these parts again; without script a reload shows the same.
-  const every = isOn(campaign) && !isByItself ? liveSeconds : undefined;
+  const isAutomatic = campaign.kind !== 'campaign';
+  const every = isOn(campaign) && !isAutomatic ? liveSeconds : undefined;
   const addressAt = addressOf(here, filter);
   const at = now?.() ?? new Date();
   const body = (
     <>
       <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
         <Progress
-          {...{ campaign, here, timeZone, isByItself, now: at }}
+          {...{ campaign, here, timeZone, isAutomatic, now: at }}
           opensAt={nextOpening(survey.send_window, at)}
-          mayControl={c.var.organization.role !== 'viewer'}
+          canControl={c.var.organization.role !== 'viewer'}
         />
       </Live>
       <Outcomes
@@ -73,11 +80,9 @@ export async function showStop(c: Context<ScreenEnv>, { db }: AdvanceTools, ids:
   const body = (
     <Confirm action={`${here}/stop`} button="Stop" cancel={here}>
       <p>
-        {counted(campaign.remaining, 'mail')} will not go out
-        {campaign.started_at === null
-          ? ''
-          : `, and ${campaign.remaining === 1 ? 'goes' : 'go'} back to the month. What was sent stays sent`}
-        . A stopped campaign cannot go on; its contacts can be mailed by another one.
+        This cancels {counted(campaign.remaining, 'unsent email')}
+        {campaign.started_at === null ? '' : ' and returns them to your monthly limit'}. You can’t
+        resume a stopped campaign, but you can start a new one.
       </p>
     </Confirm>
   );
@@ -113,14 +118,13 @@ type OutcomesProps = {
   at: (page: number) => string;
 };
 
-/** What became of each person. What is searched for stays as it is while the rows below it change. */
 function Outcomes({ campaign, results, page, total, filter, here, at }: OutcomesProps) {
-  // A column that is empty on the whole page would take the room of the others on a phone.
+  // An empty column would take up space on a phone.
   const isFiltered = filter.search !== '' || filter.status !== undefined;
-  const saysWhy = results.some(({ reason_code }) => reason_code);
+  const showsReason = results.some(({ reason_code }) => reason_code);
   return (
     <section aria-labelledby="results">
-      <h2 id="results">Outcome per person</h2>
+      <h2 id="results">Results</h2>
       {!isFiltered && total === 0 ? null : <Filter filter={filter} here={here} />}
       <div id={outcomesId}>
         <PagedList
@@ -133,10 +137,10 @@ function Outcomes({ campaign, results, page, total, filter, here, at }: Outcomes
             columns={[
               { head: 'Email' },
               { head: 'Outcome' },
-              ...(saysWhy ? [{ head: 'Why' }] : []),
-              { head: 'When' },
+              ...(showsReason ? [{ head: 'Reason' }] : []),
+              { head: 'Time' },
             ]}
-            rows={results.map((each) => ({ cells: cellsOf(each, saysWhy) }))}
+            rows={results.map((each) => ({ cells: cellsOf(each, showsReason) }))}
           />
         </PagedList>
       </div>
@@ -161,8 +165,8 @@ const Filter = ({ filter, here }: Pick<OutcomesProps, 'filter' | 'here'>) => (
 );
 
 function Empty({ campaign, isFiltered }: { campaign: CampaignRun; isFiltered: boolean }) {
-  if (isFiltered) return <EmptyState title="No contact matches." />;
-  const [title, means] = notJudged(campaign);
+  if (isFiltered) return <EmptyState title="No contacts match" />;
+  const [title, means] = emptyStateOf(campaign);
   return (
     <EmptyState title={title}>
       <p>{means}</p>
@@ -170,18 +174,18 @@ function Empty({ campaign, isFiltered }: { campaign: CampaignRun; isFiltered: bo
   );
 }
 
-function cellsOf(result: CampaignResult, saysWhy: boolean) {
+function cellsOf(result: CampaignResult, showsReason: boolean) {
   const { email, status, at } = result;
   const [kind, word] = resultWords[status];
   return [
     <bdi>{email}</bdi>,
     <State kind={kind}>{word}</State>,
-    ...(saysWhy ? [<Why {...result} />] : []),
+    ...(showsReason ? [<Reason {...result} />] : []),
     at ? <Time at={at} show="second" /> : '',
   ];
 }
 
-function Why({ status, reason, reason_code }: CampaignResult) {
+function Reason({ status, reason, reason_code }: CampaignResult) {
   if (!reason_code) return null;
   return (
     <>
@@ -195,18 +199,18 @@ type ProgressProps = {
   campaign: CampaignRecord;
   here: string;
   timeZone: string;
-  mayControl: boolean;
-  /** When its hours begin: now, while they last. */
+  canControl: boolean;
+  /** When the send window opens. Now if it is open. */
   opensAt: Date;
   now: Date;
-  /** Whether it is something that the survey does by itself: it has no end, and is changed with the survey. */
-  isByItself: boolean;
+  /** Automatic sends never end and cannot be paused. */
+  isAutomatic: boolean;
 };
 
 const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
 
 function Progress(props: ProgressProps) {
-  const { campaign, mayControl } = props;
+  const { campaign, canControl } = props;
   const { total, duplicates, invalid, sent, failed, remaining } = campaign;
   const mails = total - duplicates - invalid;
   return (
@@ -216,7 +220,7 @@ function Progress(props: ProgressProps) {
         <Standing {...props} mails={mails} />
       </p>
       <p class="hidden" id="bar-words">
-        Mails with an outcome
+        Processed
       </p>
       <progress aria-labelledby="bar-words" max={Math.max(mails, 1)} value={sent + failed}>
         {sent + failed} of {mails}
@@ -224,10 +228,10 @@ function Progress(props: ProgressProps) {
       <dl class="sums">
         <Sum state="fine" name="Sent" value={sent} />
         <Sum state="failed" name="Failed" value={failed} />
-        <Sum state="skipped" name="Not mailed" value={duplicates + invalid} />
-        <Sum state="waiting" name={isOver(campaign) ? 'Left out' : 'Waiting'} value={remaining} />
+        <Sum state="skipped" name="Skipped" value={duplicates + invalid} />
+        <Sum state="waiting" name={isOver(campaign) ? 'Canceled' : 'Waiting'} value={remaining} />
       </dl>
-      {mayControl ? <Controls {...props} /> : null}
+      {canControl ? <Controls {...props} /> : null}
     </section>
   );
 }
@@ -235,11 +239,11 @@ function Progress(props: ProgressProps) {
 const isOver = ({ status }: CampaignRecord) =>
   status === 'finished' || status === 'stopped' || status === 'refused';
 
-function Controls({ campaign, here, isByItself }: ProgressProps) {
+function Controls({ campaign, here, isAutomatic }: ProgressProps) {
   const results = (
-    <LinkButton href={`${here}/results.csv`} text="Outcome per person as CSV" kind="more" />
+    <LinkButton href={`${here}/results.csv`} text="Download results (CSV)" kind="more" />
   );
-  if (isByItself || isOver(campaign)) return <div class="actions">{results}</div>;
+  if (isAutomatic || isOver(campaign)) return <div class="actions">{results}</div>;
   const isPaused = campaign.status === 'paused';
   return (
     <div class="actions">
@@ -256,42 +260,41 @@ function Controls({ campaign, here, isByItself }: ProgressProps) {
   );
 }
 
-/** One sentence on how a campaign stands. */
 function Standing(props: ProgressProps & { mails: number }) {
-  const { campaign, mails, opensAt, now, isByItself } = props;
+  const { campaign, mails, opensAt, now, isAutomatic } = props;
   const { status, sent, finished_at, reason } = campaign;
   if (status === 'scheduled') return <Scheduled {...props} />;
   const done = (
     <strong>
-      {count(sent)} of {counted(mails, 'mail')} sent.
+      {count(sent)} of {counted(mails, 'email')} sent.
     </strong>
   );
   if (status === 'running' && opensAt > now) {
     return (
       <>
-        {done} Outside of its hours: it goes on <Time at={opensAt} />.
+        {done} Outside sending hours. Continues <Time at={opensAt} />.
       </>
     );
   }
   if (status === 'running' && reason) {
     return (
       <>
-        {done} The mail server takes none at the moment, and they are tried again: {reason}
+        {done} The mail server is not accepting emails right now. Retrying: {reason}
       </>
     );
   }
   if (status === 'running') {
     return (
       <>
-        {done} {isByItself ? '' : timeLeft(campaign, now)}
+        {done} {isAutomatic ? '' : timeLeft(campaign, now)}
       </>
     );
   }
   if (status === 'refused') return <strong>Refused: {reason}.</strong>;
-  const words = { paused: 'Paused', finished: 'Finished', stopped: 'Stopped' };
+  const labels = { paused: 'Paused', finished: 'Finished', stopped: 'Stopped' };
   return (
     <>
-      {done} {words[status]}
+      {done} {labels[status]}
       {finished_at ? (
         <>
           {' '}
@@ -303,20 +306,20 @@ function Standing(props: ProgressProps & { mails: number }) {
   );
 }
 
-/** The time was chosen by the clock of the organization, which may not be that of the reader. */
+/** Also shows the organization's time zone, in which the time was entered. */
 function Scheduled({ campaign: { send_at, per_hour }, timeZone }: ProgressProps) {
   return (
     <>
       <strong>Scheduled.</strong>{' '}
       {send_at ? (
         <>
-          It starts <Time at={send_at} />
+          Starts <Time at={send_at} />
           {`, at ${clockIn(timeZone, send_at)} in ${timeZone}`}
         </>
       ) : (
-        'It starts soon'
+        'Starts soon'
       )}
-      {per_hour === null ? '' : `, with ${counted(per_hour, 'mail')} an hour`}.
+      {per_hour === null ? '' : `, with ${counted(per_hour, 'email')} per hour`}.
     </>
   );
 }
@@ -326,17 +329,17 @@ const clockIn = (timeZone: string, at: string) =>
     new Date(at),
   );
 
-/** By its pace, or by how fast it was until now. */
+/** Estimated from the pace, or from the speed so far. */
 function timeLeft({ remaining, sent, per_hour, started_at }: CampaignRecord, now: Date): string {
   const ranForMs = now.getTime() - new Date(started_at ?? now).getTime();
   const perMs = per_hour === null ? sent / Math.max(ranForMs, 1) : per_hour / 3_600_000;
   if (remaining === 0) return '';
-  if (perMs === 0) return 'It has just begun.';
+  if (perMs === 0) return 'Just started.';
   const minutes = Math.ceil(remaining / perMs / 60_000);
-  if (minutes === 1) return 'Less than a minute to go.';
-  if (minutes < 60) return `About ${counted(minutes, 'minute')} to go.`;
+  if (minutes === 1) return 'Less than a minute left.';
+  if (minutes < 60) return `About ${counted(minutes, 'minute')} left.`;
   const hours = Math.round(minutes / 60);
   return hours < 48
-    ? `About ${counted(hours, 'hour')} to go.`
-    : `About ${counted(Math.round(hours / 24), 'day')} to go.`;
+    ? `About ${counted(hours, 'hour')} left.`
+    : `About ${counted(Math.round(hours / 24), 'day')} left.`;
 }

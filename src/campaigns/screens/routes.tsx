@@ -23,10 +23,9 @@ import { exportResults } from '../results.ts';
 import { showCampaign, showStop } from './campaign.tsx';
 import { readStart, SendFormFields, showSend } from './send.tsx';
 
-/** Sending a survey, below `/o/:slug/surveys/:id/send`: what would go out, and what becomes of it. */
 export const campaignScreens = (tools: AdvanceTools) => {
-  const act = async (c: Context<ScreenEnv>, verb: typeof pauseCampaign, text: string) => {
-    await verb(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
+  const act = async (c: Context<ScreenEnv>, control: typeof pauseCampaign, text: string) => {
+    await control(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
     return redirectWith(c, c.req.path.replace(/\/[a-z]+$/, ''), text);
   };
   return new Hono<ScreenEnv>()
@@ -49,11 +48,11 @@ export const campaignScreens = (tools: AdvanceTools) => {
         const { per_hour } = form.values;
         const id = await createCampaign(tools, editor, { surveyId, send_at, per_hour });
         const campaign = (await findCampaign(tools.db, editor.orgId, id))!;
-        const words = {
-          scheduled: 'The campaign is scheduled.',
-          finished: 'No contact was left to mail: the campaign is finished.',
+        const texts: Partial<Record<typeof campaign.status, string>> = {
+          scheduled: 'Campaign scheduled.',
+          finished: 'No contacts were left to email.',
         };
-        const text = words[campaign.status as keyof typeof words] ?? 'The campaign has started.';
+        const text = texts[campaign.status] ?? 'Campaign started.';
         return redirectWith(c, `${c.req.path}/${id}`, text);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
@@ -87,9 +86,9 @@ export const campaignScreens = (tools: AdvanceTools) => {
       return exportResponse('csv', { name: 'results', parts });
     })
 
-    .post('/:id/send/:campaign/pause', (c) => act(c, pauseCampaign, 'The campaign is paused.'))
-    .post('/:id/send/:campaign/resume', (c) => act(c, resumeCampaign, 'The campaign was resumed.'))
-    .post('/:id/send/:campaign/stop', (c) => act(c, stopCampaign, 'The campaign is stopped.'))
+    .post('/:id/send/:campaign/pause', (c) => act(c, pauseCampaign, 'Campaign paused.'))
+    .post('/:id/send/:campaign/resume', (c) => act(c, resumeCampaign, 'Campaign resumed.'))
+    .post('/:id/send/:campaign/stop', (c) => act(c, stopCampaign, 'Campaign stopped.'))
 
     .get('/:id/send/:campaign/stop', (c) => {
       requireRole(c, 'editor');
@@ -97,7 +96,7 @@ export const campaignScreens = (tools: AdvanceTools) => {
     });
 };
 
-/** The outcome that the form calls Any is none. */
+/** The form sends an empty status for Any. */
 function withoutAny({ status = [], ...queries }: Record<string, string[]>) {
   return { ...queries, status: status.filter((each) => each !== '') };
 }

@@ -14,13 +14,12 @@ import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
-import { type CampaignRun, latestCampaigns, listRunsByItself } from '../queries.ts';
+import { type CampaignRun, latestCampaigns, listAutomations } from '../queries.ts';
 
 export const sendTitle = (survey: string) => `Send ${survey}`;
 
 const campaignsShown = 20;
 
-/** The judgement before anything goes out, by the same code as a dry run, and the campaigns until now. */
 export async function showSend(
   c: Context<ScreenEnv>,
   { db }: AdvanceTools,
@@ -33,7 +32,7 @@ export async function showSend(
     viewJudgement(db, { orgId, surveyId }),
     getOrganization(db, orgId),
     latestCampaigns(db, { orgId, surveyId }, campaignsShown),
-    listRunsByItself(db, { orgId, surveyId }),
+    listAutomations(db, { orgId, surveyId }),
   ]);
   const base = `/o/${slug}/surveys`;
   const paths = { contacts: `${base}/${surveyId}/contacts`, edit: `${base}/${surveyId}/edit` };
@@ -44,17 +43,17 @@ export async function showSend(
         <SurveyTabs organization={c.var.organization} id={surveyId} current="send" />
       </div>
       <section class="columns even" aria-labelledby="judgement">
-        <WhoIsMailed judgement={judgement} />
+        <Recipients judgement={judgement} />
         <SendForm
           {...{ survey, judgement, form, here, paths, timeZone: organization.time_zone }}
-          maySend={role !== 'viewer'}
+          canSend={role !== 'viewer'}
         />
       </section>
-      <WhyNot judgement={judgement} csv={`${here}/judgement.csv`} />
-      <FirstMail judgement={judgement} here={`${base}/${surveyId}`} mayTest={role !== 'viewer'} />
+      <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv`} />
+      <FirstMail judgement={judgement} here={`${base}/${surveyId}`} canTest={role !== 'viewer'} />
       <Placeholders judgement={judgement} />
       <Campaigns campaigns={campaigns} here={here} />
-      <ByItself runs={runs} here={here} />
+      <AutomaticSends runs={runs} here={here} />
     </>
   );
   return renderScreen(c, {
@@ -80,7 +79,7 @@ function Campaigns({ campaigns, here }: { campaigns: readonly CampaignRecord[]; 
       <DataTable
         caption="Campaigns of this survey, newest first"
         nowrap
-        columns={[{ head: 'When' }, { head: 'State' }, ...countHeads]}
+        columns={[{ head: 'Start' }, { head: 'Status' }, ...countHeads]}
         rows={campaigns.map((each) => ({ cells: cellsOf(each, here) }))}
       />
     </section>
@@ -90,19 +89,19 @@ function Campaigns({ campaigns, here }: { campaigns: readonly CampaignRecord[]; 
 const countHeads = [
   { head: 'Sent', number: true },
   { head: 'Failed', number: true },
-  { head: 'Not mailed', number: true },
+  { head: 'Skipped', number: true },
   { head: 'Waiting', number: true },
 ];
 
-function ByItself({ runs, here }: { runs: readonly CampaignRun[]; here: string }) {
+function AutomaticSends({ runs, here }: { runs: readonly CampaignRun[]; here: string }) {
   if (runs.length === 0) return null;
   return (
-    <section aria-labelledby="by-itself">
-      <h2 id="by-itself">By itself</h2>
+    <section aria-labelledby="automatic">
+      <h2 id="automatic">Automatic sends and reminders</h2>
       <DataTable
-        caption="Reminders, and contacts that were asked by themselves"
+        caption="Automatic sends and reminders"
         nowrap
-        columns={[{ head: 'What' }, ...countHeads]}
+        columns={[{ head: 'Name' }, ...countHeads]}
         rows={runs.map((run) => ({
           cells: [<a href={`${here}/${run.id}`}>{runTitle(run)}</a>, ...countsOf(run)],
         }))}
@@ -129,23 +128,22 @@ function cellsOf(campaign: CampaignRecord, here: string) {
 const neverStarted = ({ status, started_at }: CampaignRecord) =>
   status === 'stopped' && started_at === null;
 
-function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
+function Recipients({ judgement }: { judgement: JudgementView }) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
   const skipped = blocked + alreadyAsked;
   return (
     <div>
       <h2 id="judgement" class="hidden">
-        Who will be mailed
+        Recipients
       </h2>
       <p class="now">
-        <strong>{count(mailed)}</strong>{' '}
-        <span>{mailed === 1 ? 'person will be mailed' : 'people will be mailed'}</span>
+        <strong>{count(mailed)}</strong> <span>{mailed === 1 ? 'recipient' : 'recipients'}</span>
       </p>
       <p>{sentence(judgement, total)}</p>
       {total > 0 ? <Bar parts={[mailed, skipped, invalid]} /> : null}
       <dl class="sums">
-        <Sum state="fine" name="Will be mailed" value={mailed} />
+        <Sum state="fine" name="Recipients" value={mailed} />
         <Sum state="skipped" name="Skipped" value={skipped} />
         <Sum state="failed" name="Invalid" value={invalid} />
       </dl>
@@ -165,10 +163,10 @@ export function Sum({ state, name, value }: { state: string; name: string; value
 function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: number): string {
   if (total === 0) return 'This survey has no contacts yet.';
   if (mailed + blocked === 0 && alreadyAsked > 0)
-    return 'Every contact of this survey was asked already.';
+    return 'Every contact of this survey has already been asked.';
   return mailed === total
-    ? `That is everybody of ${counted(total, 'contact')}. Nothing has been sent yet.`
-    : `The other ${count(total - mailed)} of ${count(total)} will not. Nothing has been sent yet.`;
+    ? `All ${counted(total, 'contact')}. Nothing has been sent yet.`
+    : `The other ${count(total - mailed)} of ${count(total)} contacts are skipped. Nothing has been sent yet.`;
 }
 
 const barClasses = [undefined, 'is-skipped', 'is-failed'];
@@ -189,19 +187,19 @@ function Bar({ parts }: { parts: readonly number[] }) {
   );
 }
 
-function WhyNot({ judgement, csv }: { judgement: JudgementView; csv: string }) {
+function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: string }) {
   const { reasons, blocked, invalid, alreadyAsked } = judgement;
   const others = blocked + invalid + alreadyAsked;
   if (others === 0) return null;
   return (
     <section aria-labelledby="why">
       <div class="title">
-        <h2 id="why">Why {count(others)} will not be mailed</h2>
-        <LinkButton href={csv} text="All as CSV" kind="more" />
+        <h2 id="why">Why {count(others)} are skipped</h2>
+        <LinkButton href={csv} text="Download all (CSV)" kind="more" />
       </div>
       <DataTable
-        caption="Reasons, how many people each concerns, and what can be done"
-        columns={[{ head: 'People', number: true }, { head: 'Reason, and what you can do' }]}
+        caption="Reasons with the number of contacts and what you can do"
+        columns={[{ head: 'Contacts', number: true }, { head: 'Reason and what you can do' }]}
         rows={reasons.map((reason) => ({
           cells: [count(reason.people), <Reason reason={reason} csv={csv} />],
         }))}
@@ -210,18 +208,17 @@ function WhyNot({ judgement, csv }: { judgement: JudgementView; csv: string }) {
   );
 }
 
-type FirstMailProps = { judgement: JudgementView; here: string; mayTest: boolean };
+type FirstMailProps = { judgement: JudgementView; here: string; canTest: boolean };
 
-/** The mail as its first recipient would get it. */
-function FirstMail({ judgement: { reader }, here, mayTest }: FirstMailProps) {
+function FirstMail({ judgement: { reader }, here, canTest }: FirstMailProps) {
   if (!reader) return null;
   return (
     <section class="preview" id="mail" aria-labelledby="mail-title">
       <div class="title">
         <h2 id="mail-title">
-          The mail to <bdi>{reader.email}</bdi>
+          Email to <bdi>{reader.email}</bdi>
         </h2>
-        {mayTest ? (
+        {canTest ? (
           <form method="post" action={`${here}/test-mail`}>
             <input type="hidden" name="contact_id" value={reader.id} />
             <button type="submit">Send me a test</button>
@@ -229,7 +226,7 @@ function FirstMail({ judgement: { reader }, here, mayTest }: FirstMailProps) {
         ) : null}
       </div>
       <div class="screen">
-        <iframe src={`${here}/mail/${reader.id}`} title={`Mail to ${reader.email}`} />
+        <iframe src={`${here}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
       </div>
     </section>
   );
@@ -241,11 +238,11 @@ function Placeholders({ judgement: { fallbacks } }: { judgement: JudgementView }
     <section aria-labelledby="placeholders">
       <h2 id="placeholders">Placeholders</h2>
       <DataTable
-        caption="How many recipients have no value for a placeholder, and what they read instead"
+        caption="Recipients without a value for a placeholder, and their fallback"
         columns={[
           { head: 'Placeholder' },
           { head: 'Recipients without a value', number: true },
-          { head: 'They read' },
+          { head: 'They see' },
         ]}
         rows={fallbacks.map(({ placeholder, fallbacks: words, readers, without }) => ({
           cells: [
@@ -253,7 +250,7 @@ function Placeholders({ judgement: { fallbacks } }: { judgement: JudgementView }
             <State kind={without === 0 ? 'fine' : 'warning'}>
               {count(without)} of {count(readers)}
             </State>,
-            <bdi>{without === 0 ? '' : readInstead(words)}</bdi>,
+            <bdi>{without === 0 ? '' : fallbackText(words)}</bdi>,
           ],
         }))}
       />
@@ -261,7 +258,7 @@ function Placeholders({ judgement: { fallbacks } }: { judgement: JudgementView }
   );
 }
 
-const readInstead = (words: ReadonlySet<string>) =>
+const fallbackText = (words: ReadonlySet<string>) =>
   [...words].map((fallback) => (fallback === '' ? 'nothing' : `“${fallback}”`)).join(', ');
 
 function Reason({
@@ -302,55 +299,53 @@ function Reason({
   );
 }
 
-/** Why an address is not mailed, and what can be done, by the code of the reason. */
 const reasonTexts: Readonly<Record<string, { reason: string; advice: string }>> = {
   already_sent: {
     reason: 'Already received or answered this survey',
-    advice: 'Nothing to do; each address is asked once.',
+    advice: 'Each address is asked once per survey.',
   },
   in_flight: {
-    reason: 'Another send is mailing it',
-    advice: 'Nothing to do; its outcome is shown with that send.',
+    reason: 'Already in another send',
+    advice: 'See that send for the outcome.',
   },
   unknown_outcome: {
-    reason: 'An earlier mail may have arrived',
-    advice: 'Nothing to do; a mail whose outcome is unknown is not sent again.',
+    reason: 'An earlier email may have arrived',
+    advice: 'Emails with an unknown outcome are not sent again.',
   },
   unsubscribed: {
     reason: 'Unsubscribed',
     advice:
-      'Only the person can undo it. If a member suppressed the address, an editor can allow it again.',
+      'Only the person can undo this. If a member blocked the address, an editor can unblock it.',
   },
   bounced: {
     reason: 'Mailbox does not exist',
-    advice: 'An earlier mail bounced. If the address works now, allow it under People.',
+    advice: 'An earlier email bounced. If the address works now, unblock it under People.',
   },
   frequency: {
-    reason: 'Received another survey a short time ago',
-    advice: 'Ask again later, or change the limit in Settings.',
+    reason: 'Recently received another survey',
+    advice: 'Try again later, or change the survey frequency in Settings.',
   },
-  erased: { reason: 'Erased', advice: 'An owner may allow the address again.' },
+  erased: { reason: 'Erased', advice: 'An owner can unblock the address.' },
   invalid_email: {
     reason: 'Not a valid address',
-    advice: 'Correct these lines and upload the list again.',
+    advice: 'Correct these rows and upload the list again.',
   },
   send_limit: {
-    reason: 'The mails of the month were used up',
+    reason: 'Monthly email limit reached',
     advice: 'An operator can raise the limit.',
   },
-  stopped: { reason: 'The campaign was stopped before', advice: 'Start another campaign.' },
-  refused: { reason: 'Refused by the mail server', advice: 'It is in the next campaign.' },
-  deadline: { reason: 'Could not be sent in time', advice: 'It is in the next campaign.' },
+  stopped: { reason: 'The campaign was stopped', advice: 'Start another campaign.' },
+  refused: { reason: 'Refused by the mail server', advice: 'Retried in the next campaign.' },
+  deadline: { reason: 'Could not be sent in time', advice: 'Retried in the next campaign.' },
 };
 
 export const reasonText = (code: string) =>
-  reasonTexts[code] ?? { reason: 'Cannot be mailed', advice: 'The CSV says why.' };
+  reasonTexts[code] ?? { reason: 'Cannot be sent', advice: 'See the CSV for details.' };
 
-/** What a run that no person started is called. */
 export const runTitle = ({ kind, reminder, after_days }: CampaignRun) =>
   kind === 'reminder'
     ? `Reminder ${reminder}, after ${counted(after_days ?? 0, 'day')}`
-    : `Asked by itself, after ${counted(after_days ?? 0, 'day')}`;
+    : `Automatic send after ${counted(after_days ?? 0, 'day')}`;
 
 const statusWords = {
   scheduled: ['waiting', 'Scheduled'],
@@ -364,22 +359,24 @@ const statusWords = {
 export const resultWords = {
   waiting: ['waiting', 'Waiting'],
   sent: ['fine', 'Sent'],
-  duplicate: ['skipped', 'Not mailed'],
+  duplicate: ['skipped', 'Skipped'],
   invalid: ['failed', 'Invalid'],
   failed: ['failed', 'Failed'],
 } as const;
 
-export function notJudged({ kind, after_days }: CampaignRun): [title: string, means: string] {
+export function emptyStateOf({ kind, after_days }: CampaignRun): [title: string, means: string] {
   const days = counted(after_days ?? 0, 'day');
   if (kind === 'reminder') {
-    const means = `A contact that has not answered is reminded ${days} after it was mailed.`;
-    return ['No reminder is due yet.', means];
+    return [
+      'No reminders due yet',
+      `Contacts are reminded ${days} after the email if they have not answered.`,
+    ];
   }
   if (kind === 'asking') {
-    return ['No contact is due yet.', `A contact is asked ${days} after it was added.`];
+    return ['No contacts due yet', `Contacts are asked ${days} after they were added.`];
   }
-  const means = 'Contacts are judged and listed here when it starts, with those added until then.';
-  return ['No contact was judged yet.', means];
+  const means = 'Recipients are chosen when it starts, including contacts added by then.';
+  return ['Not started yet', means];
 }
 
 type SendFormProps = {
@@ -389,13 +386,12 @@ type SendFormProps = {
   form: FormState;
   here: string;
   paths: { contacts: string; edit: string };
-  maySend: boolean;
+  canSend: boolean;
 };
 
-/** What will be sent, and when. */
 function SendForm(props: SendFormProps) {
-  const { survey, judgement, form, here, paths, maySend } = props;
-  const refusal = maySend ? whyNot(survey, judgement) : 'Editors and owners can send.';
+  const { survey, judgement, form, here, paths, canSend } = props;
+  const refusal = canSend ? refusalFor(survey, judgement) : 'Editors and owners can send.';
   const isEmpty = refusal === 'This survey has no contacts yet.';
   return (
     <form method="post" action={here} class="fields">
@@ -421,27 +417,25 @@ function SendForm(props: SendFormProps) {
       </div>
       {refusal === null ? (
         <p class="small soft">
-          You can pause or stop while it runs. A mail that was sent cannot be recalled.
+          You can pause or stop it at any time. Sent emails can’t be recalled.
         </p>
       ) : null}
     </form>
   );
 }
 
-/** What a campaign would be refused for. */
-function whyNot(survey: ManagedSurvey, judgement: JudgementView): string | null {
+function refusalFor(survey: ManagedSurvey, judgement: JudgementView): string | null {
   const { mailed, blocked, alreadyAsked, used, monthlyLimit } = judgement;
-  if (survey.status === 'draft') return 'The survey is a draft: open it before sending it.';
-  if (survey.completed_by === 'hand')
-    return 'The survey is closed: it cannot be sent. Reopen it first.';
+  if (survey.status === 'draft') return 'This survey is a draft. Open it before sending.';
+  if (survey.completed_by === 'hand') return 'This survey is closed. Reopen it before sending.';
   if (mailed === 0) {
     if (blocked + alreadyAsked === 0) return 'This survey has no contacts yet.';
     return survey.reminders.length > 0
-      ? 'No contact is left to mail. Add contacts, or wait for the reminders.'
-      : 'No contact is left to mail. Add contacts first.';
+      ? 'No contacts left to email. Add contacts, or wait for the reminders.'
+      : 'No contacts left to email. Add contacts first.';
   }
   return used + mailed > monthlyLimit
-    ? `The month has ${counted(monthlyLimit - used, 'mail')} left, which is too few: nothing would be sent.`
+    ? `Only ${counted(monthlyLimit - used, 'email')} left this month, so nothing would be sent.`
     : null;
 }
 
@@ -456,19 +450,18 @@ function Mail({ survey, judgement, paths: { edit } }: SendFormProps) {
         [
           'Subject',
           <>
-            <bdi>{subjectFor(survey, reader)}</bdi>{' '}
-            {reader ? <a href="#mail">See the mail</a> : <a href={edit}>See the mail</a>}
+            <bdi>{subjectFor(survey, reader)}</bdi> <a href={reader ? '#mail' : edit}>View email</a>
           </>,
         ],
         [
           'This month',
-          `${count(used)} of ${counted(monthlyLimit, 'mail')} used; ${count(left)} left after this`,
+          `${count(used)} of ${counted(monthlyLimit, 'email')} used; ${count(left)} left after this send`,
         ],
-        ['Hours', send_window ? windowWords(send_window) : 'At any time'],
+        ['Sending hours', send_window ? windowText(send_window) : 'Any time'],
         [
           'Reminders',
           <>
-            {reminderWords(reminders)} <a href={edit}>Change</a>
+            {reminderText(reminders)} <a href={edit}>Edit</a>
           </>,
         ],
       ]}
@@ -476,7 +469,6 @@ function Mail({ survey, judgement, paths: { edit } }: SendFormProps) {
   );
 }
 
-/** As the first recipient reads it. */
 function subjectFor(survey: ManagedSurvey, reader: JudgementView['reader']) {
   const person = reader ?? anyPerson;
   const language = languageFor(survey, { property: person.properties['language'] });
@@ -484,10 +476,10 @@ function subjectFor(survey: ManagedSurvey, reader: JudgementView['reader']) {
   return fillIn(subject ?? question_text, person);
 }
 
-const windowWords = ({ days, from, to, time_zone }: NonNullable<ManagedSurvey['send_window']>) =>
+const windowText = ({ days, from, to, time_zone }: NonNullable<ManagedSurvey['send_window']>) =>
   `${days.map(capital).join(', ')}, ${from} to ${to}, ${time_zone}`;
 
-function reminderWords(reminders: ManagedSurvey['reminders']): string {
+function reminderText(reminders: ManagedSurvey['reminders']): string {
   if (reminders.length === 0) return 'None';
   const days = reminders.map(({ after_days }) => String(after_days)).join(', ');
   return `After ${days} ${days === '1' ? 'day' : 'days'} without an answer`;
@@ -503,7 +495,7 @@ function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
           <input type="radio" name="when" value="now" checked={!isLater} /> <span>Now</span>
         </label>
         <label class="tick">
-          <input type="radio" name="when" value="at" checked={isLater} /> <span>At a time</span>
+          <input type="radio" name="when" value="at" checked={isLater} /> <span>Schedule</span>
         </label>
         <div class="later">
           <Field name="send_at" label={`Time (${timeZone})`} type="datetime-local" form={form} />
@@ -512,37 +504,34 @@ function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
       </fieldset>
       <Field
         name="per_hour"
-        label="Mails an hour"
+        label="Emails per hour"
         type="number"
         inputmode="numeric"
         min={1}
         max={1_000_000}
         form={form}
-        help="Spread evenly. Empty: as fast as the mail server takes them."
+        help="Spread evenly. Leave empty to send as fast as possible."
       />
     </>
   );
 }
 
 export const SendFormFields = v.object({
-  when: v.optional(v.picklist(['now', 'at'], 'must be now or at a time'), 'now'),
+  when: v.optional(v.picklist(['now', 'at'], 'must be now or at'), 'now'),
   send_at: optionalText(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/, 'must be a day and a time of day'),
-    ),
+    v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/, 'must be a date and time')),
   ),
   per_hour: optionalText(v.pipe(v.string(), v.toNumber('must be a number'), PerHour)),
 });
 
-/** When to start, or what is wrong with the time: it is that of the organization's zone. */
+/** Returns the start, null for now, or an error. Times are in the organization's time zone. */
 export async function readStart(
   sql: Sql,
   orgId: string,
   { when, send_at }: v.InferOutput<typeof SendFormFields>,
 ): Promise<Date | null | string> {
   if (when === 'now') return null;
-  if (send_at === null) return 'Say when it should start.';
+  if (send_at === null) return 'Enter a time.';
   const { time_zone } = await getOrganization(sql, orgId);
   const at = momentIn(time_zone, send_at);
   if (at === null) return 'This time does not exist.';

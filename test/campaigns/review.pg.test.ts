@@ -45,7 +45,7 @@ async function scene(organization = {}, over = {}) {
 
 const places = (count: number) => Array.from({ length: count }, (_, place) => place + 1);
 
-test('reasons begin with those asked before and end with lines of the list; between, the most frequent is first', async () => {
+test('reasons are in order: asked before, by count, invalid rows', async () => {
   const { survey, add, block, reject } = await scene();
   await add('done@people.test', { status: 'responded', responded_at: new Date() });
   await add('ann@people.test');
@@ -71,7 +71,7 @@ test('reasons begin with those asked before and end with lines of the list; betw
   ]);
 });
 
-test('counts the recipients who fall back for each placeholder they read', async () => {
+test('counts recipients without a value per placeholder', async () => {
   const texts = { de: { question_text: 'Zufrieden mit {{properties.modell|dem Rad}}?' } };
   const { survey, add, block } = await scene(
     {},
@@ -96,7 +96,7 @@ test('counts the recipients who fall back for each placeholder they read', async
   assert.equal(reader?.email, 'a@people.test');
 });
 
-test('lines that were left out are all counted, and a thousand exported', async () => {
+test('counts all skipped rows and exports a thousand', async () => {
   const { survey, reject } = await scene();
   await reject(places(1001).map((place) => place + 1));
   const { invalid, alreadyAsked } = await viewJudgement(db, survey);

@@ -35,7 +35,7 @@ async function scene({ people = 1, survey = {} }: { people?: number; survey?: ob
   };
 }
 
-test('a campaign with more to claim looks again after a fifth of a second, and after a second once 4,000 mails wait', async () => {
+test('the next turn comes sooner while there is more to claim', async () => {
   const { orgId, create, work, later, nextLookMs } = await scene({ people: 4500 });
   const id = await create();
   await work({ without: ['sends.mail'] });
@@ -46,7 +46,7 @@ test('a campaign with more to claim looks again after a fifth of a second, and a
   assert.equal(await nextLookMs(id), 1000);
 });
 
-test('a campaign whose last mail has gone out is finished, also when its window has closed', async () => {
+test('a campaign finishes with its last mail, even outside hours', async () => {
   const window = { days: ['mon'], from: '09:00', to: '17:00', time_zone: 'UTC' };
   const { clock, create, work, status } = await scene({ survey: { send_window: window } });
   clock.at = new Date('2027-03-29T16:59:59Z'); // Monday
@@ -58,7 +58,7 @@ test('a campaign whose last mail has gone out is finished, also when its window 
   assert.equal(await status(id), 'finished');
 });
 
-test('a campaign that was paused and goes on has one job whose turn it is', async () => {
+test('a resumed campaign has one live job', async () => {
   const { by, tools, create } = await scene();
   const id = await create();
   await pauseCampaign(tools, by, id);
@@ -70,7 +70,7 @@ test('a campaign that was paused and goes on has one job whose turn it is', asyn
   assert.equal(turns.length, 1);
 });
 
-test('a hundred overdue campaigns have another turn at once, those that wait longest', async () => {
+test('a hundred overdue campaigns are renewed at once', async () => {
   const { orgId: org_id, surveyId: survey_id } = await scene();
   const minutes = Array.from({ length: 102 }, (_, place) => (place * 5) % 102);
   await db`insert into campaigns ${db(

@@ -60,7 +60,7 @@ const twoReminders = {
   reminders: db.json([{ after_days: 3 }, { after_days: 7, subject: 'Last call' }]),
 };
 
-test('contacts that have not answered are reminded after so many days, each reminder once', async () => {
+test('reminders are sent once to contacts without an answer', async () => {
   const { sweep, mailAll, pass, mailed, used } = await scene({ survey: twoReminders });
   await sweep();
   await mailAll();
@@ -80,7 +80,7 @@ test('contacts that have not answered are reminded after so many days, each remi
 });
 
 for (const hours of [0, 10, 40]) {
-  test(`the days until a reminder begin when a mail went out, also ${hours} hours after it was claimed`, async () => {
+  test(`reminder days count from sending, ${hours} h after the claim`, async () => {
     const { surveyId, sweep, mailAll, pass, mailed } = await scene({ survey: twoReminders });
     await sweep();
     await mailAll();
@@ -99,7 +99,7 @@ for (const hours of [0, 10, 40]) {
   });
 }
 
-test('a contact that is to be reminded, and meanwhile bounced and unsubscribed, is left out since it unsubscribed', async () => {
+test('an unsubscribe takes precedence over a bounce as skip reason', async () => {
   const { orgId, contacts, tools, sweep, mailAll, later, work, mailed, reasons } = await scene({
     survey: { reminders: db.json([{ after_days: 1 }]) },
     people: 1,
@@ -126,7 +126,7 @@ for (const [what, meanwhile] of [
   ],
   ['lost its first mail', (id: string) => db`delete from mails where contact_id = ${id}`],
 ] as const) {
-  test(`a contact that is to be reminded, and meanwhile ${what}, is left out as one that was asked`, async () => {
+  test(`skips a reminder to a contact that meanwhile ${what}`, async () => {
     const { contacts, tools, sweep, mailAll, later, work, mailed, reasons, used } = await scene({
       survey: { reminders: db.json([{ after_days: 1 }]) },
       people: 2,
@@ -148,7 +148,7 @@ for (const [what, meanwhile] of [
   });
 }
 
-test('a survey that asks more contacts by itself has one job whose turn it is', async () => {
+test('enrolling more contacts leaves one live job', async () => {
   const { orgId, contacts, clock, tools, later } = await scene({
     survey: { ask_after_days: 1, ask_after_days_since: new Date(0) },
     people: 2,
@@ -169,7 +169,7 @@ test('a survey that asks more contacts by itself has one job whose turn it is', 
   }
 });
 
-test('a contact that answered, unsubscribed or bounced, and one whose mail failed, is not reminded', async () => {
+test('no reminder after an answer, unsubscribe, bounce or failure', async () => {
   const { orgId, surveyId, contacts, sweep, mailAll, pass, mailed } = await scene({
     survey: twoReminders,
     people: 5,
@@ -191,7 +191,7 @@ test('a contact that answered, unsubscribed or bounced, and one whose mail faile
   assert.equal(mailed.length, 1);
 });
 
-test('a reminder does not change its contact, nor does it count for the frequency rule', async () => {
+test('reminders do not count for the frequency rule', async () => {
   const says: Says = ({ email }) =>
     email.startsWith('p1-')
       ? rejected('554 no')
@@ -208,7 +208,7 @@ test('a reminder does not change its contact, nor does it count for the frequenc
   assert.equal(await used(), 2);
 });
 
-test('reminders that the month has no room for are skipped, with the reason', async () => {
+test('reminders beyond the monthly limit are skipped', async () => {
   const { contacts, sweep, mailAll, pass, mailed, reasons, used } = await scene({
     survey: { reminders: db.json([{ after_days: 1 }]) },
     organization: { monthly_send_limit: 2 },
@@ -230,7 +230,7 @@ test('reminders that the month has no room for are skipped, with the reason', as
   assert.deepEqual([await reasons(), await used()], [[{ reason_code: 'send_limit', count: 1 }], 2]);
 });
 
-test('what would have been due before the reminder was set is left alone', async () => {
+test('a new reminder skips contacts who were due before', async () => {
   const { mailAll, later, pass, sweep, mailed } = await scene({ survey: twoReminders });
   await mailAll();
   later(4 * dayMs);
@@ -242,7 +242,7 @@ test('what would have been due before the reminder was set is left alone', async
   );
 });
 
-test('a reminder that was begun when its process died is unknown, and is not sent again', async () => {
+test('a reminder in flight during a crash is not sent again', async () => {
   const { surveyId, sweep, mailAll, later, work, pass, mailed } = await scene({
     survey: { reminders: db.json([{ after_days: 1 }]) },
     people: 1,
@@ -260,7 +260,7 @@ test('a reminder that was begun when its process died is unknown, and is not sen
   assert.equal(mailed.length, 1);
 });
 
-test('a reminder stands in the thread of the first mail, with an id of its own', async () => {
+test('a reminder replies to the first mail with its own id', async () => {
   const { sweep, mailAll, pass, mailed, orgId } = await scene({ survey: twoReminders, people: 1 });
   await sweep();
   await mailAll();
@@ -294,7 +294,7 @@ test('a reminder stands in the thread of the first mail, with an id of its own',
   assert.equal(two?.subject, 'Last call');
 });
 
-test('a survey asks each contact by itself so many days after it was added', async () => {
+test('automatic sends go out days after a contact was added', async () => {
   const { orgId, contacts, clock, sweep, pass, mailed } = await scene({
     survey: { ask_after_days: 2, ask_after_days_since: new Date() },
   });
@@ -317,7 +317,7 @@ test('a survey asks each contact by itself so many days after it was added', asy
   assert.equal(mailed.length, 3);
 });
 
-test('asking by itself takes what the month has room for, and the rest in the next month', async () => {
+test('automatic sends continue in the next month at the limit', async () => {
   const { contacts, clock, sweep, pass, mailed } = await scene({
     survey: { ask_after_days: 0, ask_after_days_since: new Date('2027-01-01T00:00:00Z') },
     organization: { monthly_send_limit: 2 },
@@ -335,7 +335,7 @@ test('asking by itself takes what the month has room for, and the rest in the ne
   assert.deepEqual(emails().slice(2), [third]);
 });
 
-test('nothing is asked or reminded outside of the window', async () => {
+test('nothing is sent automatically outside the window', async () => {
   const window = { days: ['mon'], from: '09:00', to: '10:00', time_zone: 'UTC' };
   const { clock, sweep, later, mailed } = await scene({
     survey: {
