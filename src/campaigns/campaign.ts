@@ -7,7 +7,12 @@ import type { Log } from '../lib/log/log.ts';
 import { readUsage } from '../organizations/queries.ts';
 import { lockOpenSurvey } from '../sends/claim.ts';
 import { findReader } from '../sends/test-mail.ts';
-import { getOrgSurvey, type ManagedSurvey, type OrgSurvey } from '../surveys/queries.ts';
+import {
+  countReached,
+  getOrgSurvey,
+  type ManagedSurvey,
+  type OrgSurvey,
+} from '../surveys/queries.ts';
 import { languageFor, ownValue, placeholdersIn } from '../surveys/texts.ts';
 import {
   type AdvanceTools,
@@ -22,7 +27,6 @@ import { contactRow, type JudgedContact, judgeAskable } from './judge.ts';
 import {
   type CampaignState,
   changeCampaign,
-  countContacts,
   findCampaignOfBatch,
   insertCampaign,
   listReaders,
@@ -158,8 +162,8 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const texts = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
   const fallbacks = new Map<string, Fallback>();
   const firstIds: string[] = [];
-  const [contacts, rejects, invalid, judged] = await Promise.all([
-    countContacts(sql, survey),
+  const [{ contacts }, rejects, invalid, judged] = await Promise.all([
+    countReached(sql, survey.orgId, survey.surveyId),
     listRejects(sql, survey, { atMost: maxExamples }),
     countRejects(sql, survey),
     judgeCampaign(sql, survey, async (batch) => {

@@ -386,16 +386,6 @@ export async function blockWaiting(
     where org_id = ${orgId} and campaign_id = ${campaignId} and batch_id is null and reason_code is null`;
 }
 
-export async function countContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) {
-  const { contacts } = one(
-    await sql<{ contacts: number }[]>`
-      select coalesce(sum(contacts), 0)::int as contacts
-      from survey_tallies
-      where org_id = ${orgId} and survey_id = ${surveyId}`,
-  );
-  return contacts;
-}
-
 /** Keeps the counts of the campaign. */
 export async function deleteOldResults(
   sql: Sql,

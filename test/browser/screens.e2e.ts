@@ -35,8 +35,8 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
   response: { heading: /^Response/, press: { button: 'Mark as done' }, shows: /^Reopen$/ },
   survey: { heading: /Onboarding/, press: { link: 'Edit' }, shows: /^Edit “/ },
   'survey-edit': { heading: /^Edit “/, press: { button: 'Save' }, shows: / saved\.$/ },
-  send: { heading: /^Send/, press: { button: 'Send' }, shows: /^The campaign has started\.$/ },
-  campaign: { heading: /./, press: { button: 'Pause' }, shows: /^The campaign is paused\.$/ },
+  send: { heading: /^Send/, press: { button: 'Send' }, shows: /^Campaign started\.$/ },
+  campaign: { heading: /./, press: { button: 'Pause' }, shows: /^Campaign paused\.$/ },
   contacts: {
     heading: /^Contacts of /,
     types: { Email: 'by-keyboard@people.test' },

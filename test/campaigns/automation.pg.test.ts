@@ -28,7 +28,7 @@ async function scene({ says, organization = {}, survey = {}, people = 3 }: Optio
     contacts,
     ...runner,
     sweep,
-    /** Mails everybody now, as a campaign of today would have. */
+    /** Mails all contacts now. */
     mailAll: async () => {
       await db`
         insert into mails (org_id, survey_id, contact_id, email, request_id, month, status, claimed_at, finished_at)
@@ -36,7 +36,7 @@ async function scene({ says, organization = {}, survey = {}, people = 3 }: Optio
         from contacts where survey_id = ${surveyId}`;
       await db`update contacts set status = 'sent', sent_at = ${runner.clock.at} where survey_id = ${surveyId}`;
     },
-    /** Days pass, with a look at every hour of them. */
+    /** Advances the clock, with a run every hour. */
     pass: async (days: number) => {
       for (let hour = 0; hour < days * 24; hour += 6) {
         runner.later(dayMs / 4);

@@ -15,19 +15,18 @@ import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
-/** Every case has a survey of its own: contacts and mails of the others are of the same organization. */
+/** Each case has its own survey in the same organization. */
 const orgId = await makeOrganization(db);
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 const now = new Date('2027-01-15T12:00:00Z');
 const afterDays = 3;
-/** What was added or went out at this time is just due. */
+/** Contacts and mails of this time are just due. */
 const dueMs = now.getTime() - afterDays * dayMs;
 const seenMs = dueMs - dayMs;
 
 type Times = Partial<{ seen: number | null; setMs: number; of: 'own' | 'another' }>;
 
-/** What a survey does by itself, with a contact, and what it has with a campaign. */
 async function scene(kind: 'asking' | 'reminder', { seen = null, setMs = 0, of }: Times) {
   const surveyId = await makeSurvey(db, orgId);
   const of_survey = { org_id: orgId, survey_id: surveyId };

@@ -13,7 +13,6 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** An organization with several campaigns, of one survey or of several. */
 async function scene(says: Says = accepted) {
   const orgId = await makeOrganization(db);
   const by = commandWriter(orgId);

@@ -19,7 +19,7 @@ type Become = { name: string; status: (typeof resultStatuses)[number] } & Partia
   mail: { status: string; reason_code?: string };
 }>;
 
-/** All that can become of a contact of a campaign, each with what its result says. */
+/** Every outcome of a contact with its result. */
 const all: Become[] = [
   { name: 'not-claimed', status: 'waiting' },
   { name: 'blocked-before', status: 'duplicate', judged: 'unsubscribed' },
@@ -39,7 +39,7 @@ const all: Become[] = [
 
 const minuteOf = (at: number) => new Date(Date.UTC(2026, 10, 2, 8, at));
 
-/** Two of them are added at each time, and an earlier mail of the same survey has failed for each. */
+/** Adds two at a time, each with an earlier failed mail of the same survey. */
 async function campaignWithAll(status = 'running', org?: string) {
   const org_id = org ?? (await makeOrganization(db));
   const survey_id = await makeSurvey(db, org_id);
@@ -80,7 +80,6 @@ async function campaignWithAll(status = 'running', org?: string) {
   return { orgId: org_id, campaignId: campaign_id };
 }
 
-/** What a file and the list say of a contact, in whose order newest come first. */
 function wantedOf({ name, status, judged, mail }: Become, at: number, isStopped: boolean) {
   const hasReason = !['waiting', 'sent'].includes(status);
   const stopped = isStopped && name === 'not-claimed';

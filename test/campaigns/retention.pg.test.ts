@@ -11,7 +11,7 @@ const days = 30;
 
 type Campaign = { over: object; age: string | null; openBatch?: true; results?: number };
 
-/** Campaigns by name; their age is what they have been over for beyond the days that results are kept. */
+/** `age` is the time since the results expired. */
 const campaigns: Record<string, Campaign> = {
   'older than the days': { over: { status: 'finished' }, age: '1 millisecond' },
   'as old as the days': { over: { status: 'finished' }, age: '0' },

@@ -10,7 +10,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** A survey, and another one of its organization, all of whose contacts were asked. */
+/** A survey and a second one whose contacts were all asked. */
 async function scene(organization = {}, over = {}) {
   const orgId = await makeOrganization(db, organization);
   const [surveyId, other] = [await makeSurvey(db, orgId, over), await makeSurvey(db, orgId)];
@@ -27,7 +27,7 @@ async function scene(organization = {}, over = {}) {
         await db`insert into suppressions ${db({ org_id: orgId, email, kind })}`;
       }
     },
-    /** Lines of an uploaded list that were left out. */
+    /** Rows of an uploaded list that were skipped. */
     reject: async (lines: readonly number[]) => {
       const bytes = new TextEncoder().encode('ann@people.test\n');
       const uploadId = await saveUpload({ db }, commandWriter(orgId), {

@@ -25,7 +25,7 @@ async function scene({ people = 1, survey = {} }: { people?: number; survey?: ob
     create: (wish = {}) => createCampaign(runner.tools, by, { surveyId, ...wish }),
     status: async (id: string) =>
       one(await db<{ status: string }[]>`select status from campaigns where id = ${id}`).status,
-    /** In how many milliseconds a campaign is looked at again. */
+    /** Milliseconds until the next turn. */
     nextLookMs: async (id: string) => {
       const campaigns = await db<
         { next_at: Date }[]

@@ -61,7 +61,7 @@ test('other languages have the sentiment of their score', async () => {
   assert.match(german.summary, /in another language. The score suggests negative/);
 });
 
-/** What a passive's comment speaks of, and how its summary says so: usual themes alone are named there. */
+/** Comments of passives with their themes. Summaries name built-in themes only. */
 const spoken: [comment: string, themes: string[], about: string][] = [
   ['Prices are too high for us.', ['price'], ' about price'],
   ['The return form is a maze in the parking garage.', ['return form', 'parking garage'], ''],

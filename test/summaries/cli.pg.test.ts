@@ -84,7 +84,7 @@ const wrongThemes: [name: string, words: string, complaint: RegExp][] = [
   ['price', ' , ', /--words must name at least one word/],
   ['price', Array(101).fill('fee').join(), /--words must name at most 100 words/],
   ['price', 'y'.repeat(101), /--words must be at most 100 characters/],
-  ['price', 'fee,!!', /--words must have a letter or a digit in each word/],
+  ['price', 'fee,!!', /--words must contain a letter or digit in each word/],
 ];
 for (const [name, words, complaint] of wrongThemes) {
   test(`rejects theme ${name.slice(0, 10)} with "${words.slice(0, 10)}"`, async () => {

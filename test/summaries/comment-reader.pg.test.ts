@@ -15,7 +15,7 @@ beforeEach(() => db`delete from waiting_analyses`);
 
 type Asked = { orgId: string; comment: string };
 
-/** Notes what it is asked, and answers when `before` has ended. */
+/** Records its requests and answers after `before`. */
 function recordingAnalyst(before: (asked: Asked) => Promise<unknown> = async () => {}) {
   const asked: Asked[] = [];
   const value = { sentiment: 'neutral', themes: [], churn_risk: 'low', summary: 'x' } as const;
@@ -52,7 +52,6 @@ const readerOf = (
 
 type Feedback = Awaited<ReturnType<typeof makeFeedback>>;
 
-/** Imported comments that wait for their analysis. */
 async function addHistory({ id, survey }: Feedback, comments: number) {
   await db`
     with past as (

@@ -10,7 +10,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** What must not leave the service: the contact, the sender, people of the organization, and who is merely mentioned. */
+/** Personal data of the contact, the sender, members and people who are mentioned. */
 const planted = [
   'Wilhelmina',
   'Oyelaran',

@@ -145,7 +145,7 @@ for (const [code, later] of statuses) {
   });
 }
 
-/** What an endpoint says that is busy the second time too, and after how long it is to be asked again. */
+/** Retry-After of a second failure, and the resulting wait. */
 const wishes: [retryAfter: string | undefined, waitMs: number][] = [
   [undefined, 500],
   ['soon', 500],

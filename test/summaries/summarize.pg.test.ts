@@ -58,7 +58,7 @@ test('a summary is redacted and published once', async () => {
 
   assert.deepEqual([nps, previous_nps, responses], [0, 100, 4]);
   assert.equal(top_themes[0], 'support');
-  assert.match(text, /From 1 May 2026 to 31 May 2026, Acme received 4 answers/);
+  assert.match(text, /From 1 May 2026 to 31 May 2026, Acme received 4 responses/);
   assert.match(text, /no clear change from \+100/);
   assert.match(text, /“Terrible support, \[name\] never answers” \(detractor\)/);
   const events = await org.events();

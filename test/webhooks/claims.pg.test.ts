@@ -13,12 +13,12 @@ import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** What a claim takes, and in what order: said of each row by hand, with a twin next to it that no claim may touch. */
+/** Expected claims, written by hand. Each row has a twin that no claim may touch. */
 const { db } = await testDatabase();
 const [own, other] = [await makePool(db), await makePool(db)];
 const madeFrom = Date.UTC(2026, 0, 1);
 
-/** Rows in the order of their making, each with its attempts, the seconds until it is due and which process has claimed it. */
+/** In order of creation: attempts, seconds until due, and the process that claimed the row. */
 const rows = [
   { name: 'first', attempts: 0, dueIn: -1, claimed_by: null },
   { name: 'of a dead process', attempts: 0, dueIn: -5, claimed_by: 'pool-dead' },
@@ -165,7 +165,6 @@ test('skips deliveries of an inactive webhook, drops new replays', async () => {
   assert.deepEqual(await pendingOf(db, twin), untouched);
 });
 
-/** Since when a delivery is due, which process has claimed it, and whether it is left to a process of this lease. */
 const dueRows = [
   { name: 'no process has it', dueIn: -1, claimed_by: null, isAbandoned: true },
   { name: 'a dead process has it', dueIn: -1, claimed_by: 'pool-dead', isAbandoned: true },

@@ -8,7 +8,6 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** A webhook with as many deliveries of one status, all of the same age. */
 async function history(events: number, { days, status }: { days: number; status: string }) {
   const org_id = await makeOrganization(db);
   const target = { org_id, webhook_id: await makeWebhook(db, org_id) };
@@ -58,7 +57,7 @@ test('keeps an old event only while a delivery of it exists', async () => {
   assert.equal(await left(young.org_id), 3);
 });
 
-/** Webhooks of one organization with deliveries of such ages in days, whose ids are those of the others at the same place. */
+/** Webhooks with deliveries by age in days. Deliveries at the same position have equal ids. */
 async function sameIds(...ages: readonly number[][]) {
   const org_id = await makeOrganization(db);
   const ids = [40, 39, 38, 37, 2, 1].map((days) => ({ days, id: idAt(daysAgo(days)) }));

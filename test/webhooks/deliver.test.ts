@@ -16,7 +16,7 @@ test('webhooks of an organization share its connections to a host', async () => 
 
 const causing = '0af7651916cd43dd8448eb211c80319c';
 
-/** From an hour on the trace of the cause is a link. */
+/** After an hour, the trace of the cause becomes a link. */
 for (const [minutes, isPart] of [
   [0, true],
   [59, true],

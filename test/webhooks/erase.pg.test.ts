@@ -12,7 +12,6 @@ const since = new Date(Date.now() - 60_000);
 const bodyOf = (responseId: string, comment: string | null = 'treacle') =>
   JSON.stringify({ version: '1', responseId, comment });
 
-/** An event, and whether an erasure of the two responses erases its body. */
 const events: [what: string, event: string, body: string, ageMs: number, isErased: boolean][] = [
   ['of the first response', 'detractor.detected', bodyOf(responseIds[0]!), 0, true],
   ['of the second', 'detractor.detected', bodyOf(responseIds[1]!), 0, true],

@@ -22,7 +22,6 @@ type Caller = Awaited<ReturnType<typeof caller>>;
 const shown = async ({ call }: Caller, webhook: string) =>
   (await call('GET', `/${webhook}/deliveries`)).body['deliveries'] as Shown[];
 
-/** A delivery as it may stand in the history. */
 async function makeDelivery(
   org_id: string,
   webhook_id: string,

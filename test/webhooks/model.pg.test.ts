@@ -9,9 +9,9 @@ import { testDatabase } from '../support/probe/database.ts';
 import { after, inFlight, type Model, newModel, type Operation } from './model.ts';
 
 /**
- * Random histories of one webhook, on the model and on Postgres with two processes. What happens at the
- * same time must come to what the model says of one order of it. `ASKBACK_MODEL_RUNS=10000 make test
- * only=webhooks/model` tries more; a failure prints its seed and the shortest history that still fails.
+ * Compares random histories of the model and of Postgres with two processes. Concurrent operations must match the model
+ * in some order. `ASKBACK_MODEL_RUNS=10000 make test only=webhooks/model` runs more. A failure prints its seed and the
+ * shortest failing history.
  */
 const runs = Number(process.env['ASKBACK_MODEL_RUNS'] ?? 200);
 const patienceMs = 30_000;
@@ -19,7 +19,7 @@ const patienceMs = 30_000;
 const { db } = await testDatabase();
 type Real = Awaited<ReturnType<typeof startWebhookUnderTest>>;
 
-/** An operation before it is known what it may be done to. */
+/** An operation before its target is chosen. */
 type Wish = { do: Exclude<Operation['do'], 'wake'>; place: number; good: boolean };
 
 const wish: fc.Arbitrary<Wish> = fc.record({
@@ -46,7 +46,7 @@ test('webhooks match the model in random histories', async () => {
   await fc.assert(property, { numRuns: runs, endOnFailure: true });
 });
 
-/** A few deliveries fail through all of their attempts, which chance alone would hardly ever bring about. */
+/** Some deliveries fail all of their attempts, which would be rare by chance. */
 const event = { do: 'emit', place: 0, good: true } as const;
 const lastingFailure: Wish[][] = [
   [event, event, event],
@@ -84,7 +84,7 @@ async function compare(retries: Model['retries'], steps: readonly Wish[][]) {
   }
 }
 
-/** Answers go to deliveries in flight, once each; no more are in flight than a queue allows at once. */
+/** Answers each delivery in flight once, within the limit of a queue. */
 function operationsOf(model: Model, wishes: readonly Wish[], message: number): Operation[] {
   const hand = inFlight(model);
   const waiting = model.deliveries.filter(({ status }) => status !== 'delivered').length;
@@ -97,7 +97,7 @@ function operationsOf(model: Model, wishes: readonly Wish[], message: number): O
   });
 }
 
-/** Does all of it at once and waits until Postgres shows what the model says of one order of it. */
+/** Runs the operations concurrently and waits until Postgres matches the model in some order. */
 async function step(real: Real, before: Model, operations: readonly Operation[]): Promise<Model> {
   await Promise.all(operations.map((each) => real.run(each).catch(refused)));
 
@@ -118,7 +118,7 @@ function refused(error: unknown) {
   if (!(error instanceof Refusal)) throw error;
 }
 
-/** A queue may claim at any moment between two operations, and claims at the end. */
+/** A queue may claim between any two operations and claims at the end. */
 function outcomes(before: Model, operations: readonly Operation[]): Model[] {
   const awake = after(before, { do: 'wake' });
   const ends = operations.flatMap((each, place) => {

@@ -1,6 +1,6 @@
 /**
- * What webhooks promise, as small as it can be said: no time, no processes, no database. A delivery in
- * flight is one that a subscriber has received and not answered yet.
+ * A minimal model of webhooks without time, processes and database. A delivery is in flight until the subscriber
+ * answers.
  */
 export type Model = {
   exists: boolean;
@@ -20,7 +20,7 @@ type Delivery = {
   attempts: number;
   due: boolean;
   isReplay: boolean;
-  /** How many signatures it carries while it is in flight; 0 when it is not. */
+  /** Number of signatures while in flight, otherwise 0. */
   inFlight: 0 | 1 | 2;
 };
 
@@ -55,7 +55,6 @@ export const newModel = (retries: Model['retries']): Model => ({
 
 export const inFlight = (model: Model) => model.deliveries.filter((each) => each.inFlight > 0);
 
-/** The next state; the one before stays as it is. */
 export function after(before: Model, operation: Operation): Model {
   const model = structuredClone(before);
   if (operation.do === 'answer') answered(model, operation);
@@ -89,7 +88,7 @@ function change(model: Model, operation: Exclude<Operation, { do: 'answer' }>) {
   }
 }
 
-/** Switching on what is on already and does not fail changes nothing. */
+/** Turning on an active webhook without failures changes nothing. */
 function switchTo(model: Model, isOn: boolean) {
   if (isOn && (!model.active || model.failures > 0)) {
     Object.assign(model, { failures: 0, quiet: false });
@@ -101,10 +100,7 @@ function add(model: Model, message: number, status: Delivery['status'], isReplay
   model.deliveries.push({ message, status, attempts: 0, due: true, isReplay, inFlight: 0 });
 }
 
-/**
- * What is due goes out; for a webhook that is off, all that waits is skipped. A replay that was never
- * attempted is gone then: what it replays is still there.
- */
+/** Sends due deliveries. An inactive webhook skips all, and drops replays without an attempt. */
 function wake(model: Model) {
   if (!model.active) {
     model.deliveries = model.deliveries.filter(
@@ -119,7 +115,6 @@ function wake(model: Model) {
   }
 }
 
-/** What was missed and has no later delivery is delivered again; for a webhook that is off, nothing is. */
 function replay(model: Model) {
   if (!model.active) return;
   const missed = model.deliveries.filter(({ message, status }, place) => {

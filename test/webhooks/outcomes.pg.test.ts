@@ -104,7 +104,7 @@ test('rejects a redelivery while its event is being erased', async () => {
   assert.equal((await db`select from pending_deliveries where org_id = ${org_id}`).length, 0);
 });
 
-/** How many seconds ago a webhook got its last delivery and its last event, and whether one that arrives now is noted. */
+/** Seconds since the last delivery and event, and whether a new delivery updates these times. */
 const noted: [last: number, event: number, isTest: boolean, isNoted: boolean][] = [
   [1, 1, false, false],
   [1.001, 1, false, true],

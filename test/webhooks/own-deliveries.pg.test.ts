@@ -13,7 +13,7 @@ import { until } from '../support/probe/until.ts';
 const { db } = await testDatabase();
 type Worker = ReturnType<typeof workerOf>;
 
-/** What each statement that changes deliveries comes to. */
+/** Records the row count of each statement that changes deliveries. */
 await db`create table steps (place bigint generated always as identity, changed integer)`;
 await db`
   create function note_step() returns trigger language plpgsql as $$
@@ -202,7 +202,7 @@ test('a delivery resets failures and updates the delivery time', async () => {
   assert.deepEqual({ ...webhook }, { failure_count: 0, delivered: true });
 });
 
-/** A webhook whose memory is full of own deliveries, with as many in flight as are allowed. */
+/** A webhook with a full queue and the maximum of deliveries in flight. */
 async function makeCrowded() {
   const [target] = await makeTargets(1);
   const ids: string[] = [];

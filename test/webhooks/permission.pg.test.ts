@@ -13,7 +13,7 @@ const app = testApp(db, { secrets: plainSecrets });
 const change = { url: 'https://elsewhere.example.com/', active: true };
 const since = { since: '2020-01-01T00:00:00Z' };
 
-/** Every place below one webhook, with a request that would be granted to its owner. */
+/** Every route of a webhook, with a request that its owner may make. */
 const places: [method: string, below: string, body?: object][] = [
   ['GET', ''],
   ['PUT', '', change],
@@ -25,7 +25,6 @@ const places: [method: string, below: string, body?: object][] = [
   ['POST', '/replay', since],
 ];
 
-/** A webhook with one delivery that failed, and all that is stored of both. */
 async function owned() {
   const owner = await makeCaller(db, app);
   const webhook = await makeWebhook(db, owner.id);

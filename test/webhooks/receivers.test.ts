@@ -10,7 +10,7 @@ import { deliveryHeaders, spellSecret } from '../../src/webhooks/deliver.ts';
 import { responseReceived } from '../../src/webhooks/events.ts';
 import { freePort } from '../support/processes/free-port.ts';
 
-/** The receivers of ops/webhooks, run as a reader of ops/webhooks.md would. */
+/** Runs the receivers as described in ops/webhooks.md. */
 const [secret, newSecret] = [5, 6].map((byte) => spellSecret(new Uint8Array(32).fill(byte)));
 const { body } = responseReceived({
   surveyId: 's',

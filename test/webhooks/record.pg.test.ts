@@ -137,7 +137,6 @@ async function scene({ answered, active = true, failures = 0 }: Omit<Case, 'expe
 
 type Scene = Awaited<ReturnType<typeof scene>>;
 
-/** Records what attempts came to, and says what followed. */
 async function recorded({ target, outcomes }: Scene): Promise<Case['expected']> {
   const { webhook_id } = target;
   const signals: string[] = [];
@@ -222,7 +221,7 @@ for (const failures of [0, 2]) {
   });
 }
 
-/** Deliveries that arrived go in one statement, and those that failed in a transaction of their webhook. */
+/** Deliveries are recorded in one statement, failures in a transaction per webhook. */
 for (const status of [200, 500]) {
   test(`retries recording status ${status} and logs the outage`, async (t) => {
     const { target, outcomes } = await scene({ answered: [{ status }] });

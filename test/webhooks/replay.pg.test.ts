@@ -13,7 +13,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 
-/** A webhook with one delivery of each given status, from the first of January on, a day apart. */
+/** One delivery per status, a day apart, starting on 1 January. */
 async function history(...statuses: string[]) {
   const org = await makeCaller(db, app);
   const webhook = await makeWebhook(db, org.id);
@@ -32,7 +32,6 @@ async function history(...statuses: string[]) {
   return { ...org, webhook, made };
 }
 
-/** The new deliveries: those that no history was made with. */
 const again = (webhook: string) => db`
   select message_id, event, body, status, attempts from deliveries
   where webhook_id = ${webhook} and created_at > '2026-06-01' order by body`;

@@ -14,7 +14,7 @@ import { until } from '../support/probe/until.ts';
 const { db, url } = await testDatabase();
 const dayMs = 24 * 3600 * 1000;
 
-/** Deliveries of the given ages in days, the first one made last. */
+/** Deliveries by age in days; the first one is created last. */
 async function history(ages: readonly number[], status = 'delivered') {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);

@@ -20,7 +20,7 @@ const { db } = await testDatabase();
 const perHostConnections = 128;
 const hangingWebhooks = 8;
 
-/** One host for many organizations, as an automation service is: `/hang` never answers. */
+/** A host shared by many organizations, like an automation service. `/hang` never answers. */
 async function startHost() {
   const hanging = new Set<ServerResponse>();
   const server = createServer((request, response) => {

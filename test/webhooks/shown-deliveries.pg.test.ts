@@ -15,7 +15,7 @@ async function target() {
 }
 type Target = Awaited<ReturnType<typeof target>>;
 
-/** What a statement reads when no index gives it an order by chance. */
+/** Without indexes, which could provide the order by chance. */
 const withoutOrder = <T>(read: (sql: Sql) => Promise<T>) =>
   inTransaction(db, async (tx) => {
     await tx`set local enable_indexscan = off`;
@@ -25,7 +25,7 @@ const withoutOrder = <T>(read: (sql: Sql) => Promise<T>) =>
 
 const minutesAgo = (n: number) => new Date(Date.now() - n * 60_000);
 
-/** Each a minute older than the one before it. */
+/** Each is a minute older than the previous one. */
 const kinds = [
   { status: 'failed', attempts: 2 },
   { status: 'pending', attempts: 0 },

@@ -18,7 +18,6 @@ const headers = (previousSecret: string | null) =>
     previousSecret,
   });
 
-/** As a customer would write it. */
 function receive(raw: Buffer, signature: string, key: string): boolean {
   const expected = createHmac('sha256', key).update(raw).digest('hex');
   return (
@@ -35,7 +34,7 @@ test('a receiver can recompute the signature from the raw body', () => {
   assert.ok(!receive(Buffer.from(body), signature, previous!));
 });
 
-/** Both made with openssl: `dgst -hmac` with the secret as text, and `-macopt hexkey:` with its bytes. */
+/** Created with openssl: `dgst -hmac` with the secret as text, and `-macopt hexkey:` with its bytes. */
 test('signatures match another implementation', () => {
   const sent = deliveryHeaders('Acme', {
     id: 'd-1',

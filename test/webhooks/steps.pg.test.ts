@@ -12,8 +12,7 @@ import { until } from '../support/probe/until.ts';
 const { db } = await testDatabase();
 
 /**
- * What each statement that changes deliveries comes to, also one that finds none to change. While a test
- * holds the lock, one that skips does not end.
+ * Records the row count of each statement that changes deliveries, also 0. While a test holds the lock, skipping waits.
  */
 const lock = 77;
 await db`create table steps (place bigint generated always as identity, changed integer)`;

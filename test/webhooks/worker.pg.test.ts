@@ -37,7 +37,6 @@ async function workerOf(outbound: SubscriberClient, claimer?: string) {
   });
 }
 
-/** A webhook with some deliveries due. */
 async function backlog(events = 1) {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
@@ -148,7 +147,7 @@ test('three failed deliveries turn the webhook off with a reason', async () => {
   assert.equal(notices.length, 1);
 });
 
-/** A backlog of a webhook with extended retries, that failed twice and delivered nothing for some days. */
+/** A webhook with extended retries, two failures and no delivery for some days. */
 async function patientBacklog(days: number) {
   const target = await backlog();
   await db`
@@ -158,7 +157,7 @@ async function patientBacklog(days: number) {
   return target;
 }
 
-/** As if all retries but the last had failed. */
+/** Skips to the last retry. */
 const useUpRetries = (target: WebhookRef) => db`
   update pending_deliveries set attempts = 7, next_attempt_at = now()
   where webhook_id = ${target.webhook_id}`;

@@ -160,7 +160,11 @@ async function trySave<const S extends v.GenericSchema, T>(
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
 
 /** The stored values of the form's fields, including fields that only one of the two versions has. */
-function storedOf(survey: ManagedSurvey, fields: FormState['typed'], answered: boolean): StoredForm {
+function storedOf(
+  survey: ManagedSurvey,
+  fields: FormState['typed'],
+  answered: boolean,
+): StoredForm {
   const hours = Object.fromEntries(hourFields.map(({ name, value }) => [name, value]));
   const stored: FormState['typed'] = { ...hours, ...surveyToFields(survey) };
   const names = Object.keys({ ...stored, ...fields })
