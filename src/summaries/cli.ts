@@ -13,7 +13,7 @@ import { insertWaitingSince } from '../responses/waiting-analyses.ts';
 import type { Config } from '../settings.ts';
 import { chooseAnalyst } from './analyst.ts';
 import { listThemes } from './queries.ts';
-import { lastMonth, maxTheme, type SummaryPeriod, untilNow } from './rules.ts';
+import { endBy, lastMonth, maxTheme, type SummaryPeriod } from './rules.ts';
 import { summarize } from './summarize.ts';
 import { addTheme, plain, removeTheme } from './themes.ts';
 
@@ -39,10 +39,10 @@ type PeriodOption = v.InferOutput<typeof DayOrMoment> | undefined;
 function periodOf(timeZone: string, from: PeriodOption, to: PeriodOption): SummaryPeriod {
   if (to && !from) throw new Refusal('invalid', '--to needs --from');
   if (!from) return lastMonth(timeZone);
-  const period = untilNow({
-    start: from.day ? startOfLocalDay(from.day, timeZone) : from.moment!,
-    end: to?.day ? startOfLocalDay(addDays(to.day, 1), timeZone) : (to?.moment ?? new Date()),
-  });
+  const now = new Date();
+  const start = from.day ? startOfLocalDay(from.day, timeZone) : from.moment!;
+  const end = to?.day ? startOfLocalDay(addDays(to.day, 1), timeZone) : (to?.moment ?? now);
+  const period = endBy({ start, end }, now);
   if (period.start >= period.end) {
     throw new Refusal('invalid', '--from must not be after --to or in the future');
   }

@@ -129,9 +129,9 @@ export const periodOfDays = (timeZone: string, from: string, to: string): Summar
 });
 
 /** A period that includes the present ends now. */
-export const untilNow = ({ start, end }: SummaryPeriod): SummaryPeriod => ({
+export const endBy = ({ start, end }: SummaryPeriod, now: Date): SummaryPeriod => ({
   start,
-  end: new Date(Math.min(end.getTime(), Date.now())),
+  end: end < now ? end : now,
 });
 
 export function lastMonth(timeZone: string): SummaryPeriod {

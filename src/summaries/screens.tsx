@@ -39,7 +39,7 @@ import {
   listSummaries,
   type SummaryBefore,
 } from './queries.ts';
-import { daysOf, isWholeDays, lastMoment, periodOfDays, untilNow, wholeMonths } from './rules.ts';
+import { daysOf, endBy, isWholeDays, lastMoment, periodOfDays, wholeMonths } from './rules.ts';
 import { requestSummary } from './summarize.ts';
 
 const PeriodForm = v.pipe(
@@ -85,7 +85,8 @@ export const summaryScreens = ({ db }: { db: Db }) =>
       const form = await readForm(c, PeriodForm);
       if (form.errors) return showForm(c, form, 422);
       const { date_from: from, date_to: to } = form.values;
-      const period = untilNow(periodOfDays(c.var.organization.timeZone, from, to));
+      const days = periodOfDays(c.var.organization.timeZone, from, to);
+      const period = endBy(days, new Date());
       if (!(await hasResponses(db, editor.orgId, period))) {
         const mistake = await withFieldError(c, { date_to: 'No responses in this period.' });
         return showForm(c, mistake, 422);
