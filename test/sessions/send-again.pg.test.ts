@@ -31,7 +31,7 @@ test('a note posted after the session ended can be sent again', async () => {
   const [, kept = ''] = /<input type="hidden" name="text" value="([^"]*)"/.exec(page) ?? [];
   assert.equal(plain(kept), text);
   assert.match(page, /Send again/);
-  assert.match(await (await submit(action, { text: plain(kept) })).text(), /The note is saved/);
+  assert.match(await (await submit(action, { text: plain(kept) })).text(), /Note added/);
 });
 
 test('a form with a secret or file is not sent back after sign-in', async () => {
