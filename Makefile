@@ -22,7 +22,7 @@ export PORT_IS_FREE
 
 .PHONY: help run askback test e2e test-prometheus test-proxies test-poolers test-clients bench faults binary deb test-binary test-installed
 .PHONY: drills client sbom release
-.PHONY: check types lint format schema openapi licenses
+.PHONY: check types lint prose format schema openapi licenses
 
 ## help: list these targets
 help:
@@ -124,6 +124,10 @@ types: $(installed)
 ## lint: check only style
 lint: $(installed)
 	@biome ci --colors=off --error-on-warnings .
+
+## prose: check how comments begin and how long titles of tests are
+prose: $(installed)
+	@$(tsx) ops/ci/check-prose.ts
 
 ## format: fix the style
 format: $(installed)
