@@ -10,8 +10,8 @@ const largestScripts = 20_480;
 const mostStops = 250;
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /**
- * What axe is not sure of: one letter or digit may be no text (a monogram, a score), and the cells of a table that
- * scrolls inside itself are cut off. They are judged at the widths where there is room for them.
+ * axe is unsure about single letters or digits, which may be no text (a monogram, a score), and about clipped cells of
+ * a scrolling table. Those are judged at widths with room for them.
  */
 const isUnsure = (line: string, isCutOff: boolean) =>
   line.includes('content is too short') || (isCutOff && line.includes('partially obscured'));
@@ -62,7 +62,7 @@ export async function checkLooks(page: Page, name: string) {
       await page.emulateMedia({ colorScheme });
       await page.evaluate('scrollTo(0, 0)');
       await keepScreenshot(page, `app-${name}-${width}-${colorScheme}`);
-      // What is said, and in which order, is the same in the dark.
+      // Content and its order do not depend on dark mode.
       const chosen = colorScheme === 'dark' ? ['color-contrast'] : rules;
       const isCutOff = (await page.evaluate(someTableScrolls)) === true;
       const found = (await violations(page, chosen)).filter((line) => !isUnsure(line, isCutOff));

@@ -21,7 +21,7 @@ for (const name of [
   'alone',
   ...troubles.map((status) => `trouble/${status}`),
 ]) {
-  test(`${name} of the app are accessible in every width, light and dark, and by keyboard`, async () => {
+  test(`${name} of the app are accessible at every width and by keyboard`, async () => {
     const { complaints } = await openScreen(page, `${base}/${name}`);
     await checkLooks(page, `components-${name.replace('/', '-')}`);
     await checkKeyboard(page);
@@ -42,7 +42,7 @@ test('the first mistake of a form has the focus', async () => {
   );
 });
 
-test('a list filters as one types: the focus stays, the address follows, and it is said', async () => {
+test('a list filters while typing and keeps the focus', async () => {
   const { complaints } = await openScreen(page, `${base}/live`);
   const field = page.getByLabel('Search');
   await field.click();
@@ -55,7 +55,7 @@ test('a list filters as one types: the focus stays, the address follows, and it 
   assert.deepEqual(complaints, []);
 });
 
-test('a list that cannot be had stays, and a reader who was signed out is led to sign in', async () => {
+test('a list stays when its update fails', async () => {
   await openScreen(page, `${base}/live`);
   await page.getByLabel('Search').fill('down');
   await page.locator('#says', { hasText: 'could not be updated' }).waitFor({ state: 'attached' });
@@ -77,7 +77,7 @@ test('the same filter works without script', async () => {
   await plain.close();
 });
 
-test('a menu closes by Escape and by a press elsewhere, and gives the focus back', async () => {
+test('a menu closes on Escape and outside clicks, and returns the focus', async () => {
   await openScreen(page, `${base}/acts`);
   await page.setViewportSize({ width: 1280, height: 900 });
   const menu = page.locator('details.menu', { hasText: 'More' });

@@ -15,7 +15,7 @@ function sideways() {
   return { overflow: scrollWidth - clientWidth, culprits };
 }
 
-/** What Tab should stop at. Of radio buttons of one name only one is a stop. */
+/** Elements that Tab should reach; radio buttons of one name count once. */
 function stops() {
   const groups = new Set();
   return [...document.querySelectorAll(pressable)].filter((element) => {
@@ -28,7 +28,7 @@ function stops() {
   });
 }
 
-/** What covers the element that has the focus, or lies out of sight in its place; null where it is seen. */
+/** Element that covers the focused one; null if the focus is visible. */
 function coveredFocus() {
   const { activeElement: focused, body } = document;
   if (!focused || focused === body) return null;

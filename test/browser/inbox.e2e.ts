@@ -17,7 +17,7 @@ async function open(javaScriptEnabled: boolean) {
 const countOf = (text: string | null) =>
   Number(/^([\d,]+) response/.exec(text ?? '')?.[1]?.replace(',', ''));
 
-test('the inbox is searched as one types, and its address and its export follow', async () => {
+test('the inbox searches while typing and updates address and export', async () => {
   const page = await open(true);
   const heading = page.locator('#found h2');
   const all = countOf(await heading.textContent());
@@ -53,7 +53,7 @@ for (const script of [true, false]) {
   });
 }
 
-test('all responses of a page are chosen by one tick, and marked as done together', async () => {
+test('one checkbox selects all responses of a page to mark as done', async () => {
   const page = await open(true);
   await page.goto(`${inbox}?category=detractor&state=open`);
   const before = countOf(await page.locator('#found h2').textContent());
@@ -67,7 +67,7 @@ test('all responses of a page are chosen by one tick, and marked as done togethe
   assert.equal(await plain.getByText(/^Select all/).isVisible(), false);
 });
 
-test('the arrow keys lead through the responses of a list, but not while a note is written', async () => {
+test('arrow keys move between responses, but not in a note', async () => {
   const page = await open(true);
   await page.locator('#found .rows a').nth(1).click();
   await page.getByRole('heading', { name: 'Response', exact: true }).waitFor();

@@ -84,7 +84,7 @@ export async function signInWith(
   await context.addCookies(cookies.filter(({ name }) => !name.startsWith('__Host-')));
 }
 
-/** What a list of screens may build on: the demo's organization, and one in which nothing was done yet. */
+/** Service with the demo organization and an empty one. */
 export type BrowserScene = {
   db: Db;
   /** The address of the service, such as `http://127.0.0.1:40123`. */
@@ -97,7 +97,7 @@ export type BrowserScene = {
 
 /** A screen of the app, as it is visited: every one has an entry in the list of its room. */
 export type ScreenEntry = {
-  /** Of its pictures, unique: `app-NAME-1280-dark.png`. */
+  /** Unique name of its screenshots: `app-NAME-1280-dark.png`. */
   name: string;
   /** The role that visits it; `null` is a visitor who is not signed in. */
   as: 'viewer' | 'editor' | 'owner' | 'operator' | null;

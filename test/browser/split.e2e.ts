@@ -36,7 +36,7 @@ const countOf = async (page: Page) =>
 const hasCount = (page: Page, count: number) =>
   page.locator('#found h2').getByText(`${count} responses`, { exact: true }).waitFor();
 
-test('a response is shown next to its list, at its own address with the filters, and back leads back', async () => {
+test('a response opens next to its list with an address of its own', async () => {
   const page = await open('?category=detractor');
   await page.getByText('Select a response to read it.').waitFor();
   await page.getByText(/^In the list, the keys j and k/).waitFor();
@@ -57,7 +57,7 @@ test('a response is shown next to its list, at its own address with the filters,
   assert.ok(await kept?.evaluate((element) => element.isConnected), 'the list was loaded again');
 });
 
-test('keys lead through the list, which keeps the focus; Enter goes to the response and Escape back', async () => {
+test('keys move through the list, Enter opens and Escape returns', async () => {
   const page = await open();
   await row(page, 0).click();
   await isShown(page, 0);
@@ -97,7 +97,7 @@ test('past the last row the keys go on with the next page of the list', async ()
   await isShown(page, last);
 });
 
-test('acts on the response next to its list change both, and ticks stay on their rows', async () => {
+test('actions next to the list update both and keep the selection', async () => {
   const page = await open('?state=open');
   const before = await countOf(page);
   await row(page, 1).click();
@@ -116,7 +116,7 @@ test('acts on the response next to its list change both, and ticks stay on their
   await isShown(page, 1);
 });
 
-test('a response that is deleted next to its list leaves it, and the focus goes to the next', async () => {
+test('deleting a response next to its list moves the focus to the next', async () => {
   const page = await open('?category=promoter');
   const before = await countOf(page);
   await row(page, 2).click();
@@ -160,7 +160,7 @@ test('a note that is half written outlives acts, filters and other responses', a
   assert.equal(await note.inputValue(), '');
 });
 
-test('an act that does not reach the service says so, and what was typed stays', async () => {
+test('a failed action shows a message and keeps the typed text', async () => {
   const page = await open();
   await row(page, 0).click();
   await isShown(page, 0);
@@ -176,7 +176,7 @@ test('an act that does not reach the service says so, and what was typed stays',
   await pane(page).getByText('Called them').waitFor();
 });
 
-test('an act on chosen responses leaves the one next to the list open, as it is by then', async () => {
+test('an action on selected responses refreshes the open one', async () => {
   const page = await open('?category=passive');
   await row(page, 0).click();
   await isShown(page, 0);
@@ -187,7 +187,7 @@ test('an act on chosen responses leaves the one next to the list open, as it is 
   await isShown(page, 0);
 });
 
-test('a response that is opened by its own address gets its list, as soon as there is room', async () => {
+test('a response opened by its address gets its list on a wide screen', async () => {
   const page = await open('?category=detractor');
   const address = await addressOf(page, 2);
   await page.goto(address);

@@ -73,7 +73,7 @@ type UseTimes = Record<Use, number[]>;
 
 const mailConnections = 10;
 const arriveWithinMs = 30_000;
-/** Of each use: one moment at which the machine stands still delays as many as run at once, and is not their p99. */
+/** Enough samples per use that a pause of the machine, which delays all that run at once, is not their p99. */
 const samples = 500;
 /** At most so many of one use at a time, each after a pause: no more than 15 begin in a second. */
 const atOnce = 4;

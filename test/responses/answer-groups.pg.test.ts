@@ -260,7 +260,10 @@ test('an answer whose contact is deleted fails alone', async () => {
 
 type Held = { hold: (tx: Sql, s: Survey) => PromiseLike<unknown>; leavesOut: boolean };
 
-/** What another transaction holds, and whether the group leaves the answer out, or fails and all go alone. */
+/**
+ * Locks of another transaction, and how the group reacts: it leaves the response out, or fails and all are recorded
+ * singly.
+ */
 const held: Record<string, Held> = {
   'its survey': {
     hold: (tx, s) => tx`select from surveys where id = ${s.surveyId} for update`,

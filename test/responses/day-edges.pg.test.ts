@@ -82,7 +82,7 @@ const countOf = (rows: readonly TwinRow[], { said: _, has }: Scoped) => {
   return [of('promoter'), of('passive'), of('detractor')];
 };
 
-/** What is on hold has no tag yet. */
+/** A response on hold has no tag yet. */
 const heldOf = (rows: readonly TwinRow[], { said, has }: Scoped) =>
   said.endsWith('tag') ? 0 : rows.filter((row) => row.held && has(row)).length;
 

@@ -8,7 +8,7 @@ import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../supp
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
 
-/** What erasing and following up lock: of which contacts, from which time, and in which order. */
+/** Locks of erasing and of follow-up: contacts, start time and order. */
 const { db } = await testDatabase();
 const key = 'ada@people.test';
 const before = new Date('2026-03-01T00:00Z');

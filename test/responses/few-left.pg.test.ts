@@ -12,7 +12,7 @@ import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
 
-/** What becomes of answers by how many contacts their survey has left, and of those that no survey takes. */
+/** Results by the number of contacts left on the survey, and of responses that no survey accepts. */
 const { db } = await testDatabase();
 
 type Survey = { org_id: string; survey_id: string; people: string[] };

@@ -105,7 +105,7 @@ type Near = {
   over?: Partial<NewResponse>;
   shared?: boolean;
   recorded: boolean;
-  /** Whether the survey's row is locked against all others, and not only against other groups. */
+  /** True if the survey's row is locked against everybody, not only against other groups. */
   alone: boolean;
 };
 

@@ -11,7 +11,7 @@ const { get, post, postJson } = visitor(db);
 
 type Asked = Awaited<ReturnType<typeof ask>>;
 
-/** What mail scanners do: they open every link of the mail as a browser would. */
+/** Mail scanners open every link of an email like a browser. */
 async function openEveryLink({ personal }: Asked) {
   const scores = Array.from({ length: 11 }, (_, score) => score);
   return await Promise.all(scores.map((score) => get(`${personal}?score=${score}`)));

@@ -74,7 +74,7 @@ const rowsOf = async (sql: Sql, orgId: string) =>
 
 type Change = { orgs: readonly [string, string]; id: string; act: () => Promise<unknown> };
 
-/** What an act makes of one comment of the first organization: it changes nothing else. */
+/** Effect of an act on one comment of the first organization; it changes nothing else. */
 async function changeOf(sql: Sql, { orgs: [ours, theirs], id, act }: Change) {
   const [before, others] = [await rowsOf(sql, ours), await rowsOf(sql, theirs)];
   await act();

@@ -57,7 +57,7 @@ async function serve(t: TestContext, handle: (socket: net.Socket) => void) {
   return `postgres://any@127.0.0.1:${(server.address() as AddressInfo).port}/any`;
 }
 
-test('#1155 a transaction refuses late statements when its connection was lost', async (t) => {
+test('#1155 a transaction refuses statements after a lost connection', async (t) => {
   await admin`create table if not exists notes (text text)`;
   const db = poolOf(t);
   const late: unknown[] = [];
@@ -84,14 +84,14 @@ test('#1168 a slot connects again when it was lost with a message unsent', async
   await useAllSlots(db);
 });
 
-test('#1209 a new connection starts clean when the last one ended with an error', async (t) => {
+test('#1209 a new connection starts clean after one that failed', async (t) => {
   const db = poolOf(t, { connections: 1, arrays: false });
   const pid = await pidOf(db);
   await Promise.all([assert.rejects(db`select pg_sleep(60)`, isDatabaseAway), cut(pid)]);
   for (let n = 0; n < 3; n++) assert.deepEqual([...(await db`select ${n}::int as n`)], [{ n }]);
 });
 
-test('#1215 a statement is sent again when its connection ends during startup', async (t) => {
+test('#1215 a statement is resent when its connection fails to start', async (t) => {
   let connections = 0;
   const address = await serve(t, (socket) => {
     const first = connections++ === 0;
@@ -142,7 +142,7 @@ test('#1119 a statement gets its own rows alone after a cancelled one', async (t
 });
 
 for (const arrays of [true, false]) {
-  test(`#1181 a statement gets its own rows alone after a lost connection (arrays: ${arrays})`, async (t) => {
+  test(`#1181 a statement gets its own rows after a reconnect (arrays: ${arrays})`, async (t) => {
     const db = poolOf(t, { connections: 1, arrays });
     const pid = await pidOf(db);
     const failed = assert.rejects(streaming(db), isDatabaseAway);
@@ -199,7 +199,7 @@ test('a slot serves again when its socket could not be made', async (t) => {
   await useAllSlots(db);
 });
 
-test('a statement fails when the server ends its connection before a greeting', async (t) => {
+test('a statement fails when the server hangs up before a greeting', async (t) => {
   let connections = 0;
   const address = await serve(t, (socket) => {
     connections += 1;
@@ -213,7 +213,7 @@ test('a statement fails when the server ends its connection before a greeting', 
 /** The greeting of Postgres for a client that needs no password. */
 const welcome = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1');
 
-test('a statement alone gets the error of a connection that breaks at its first one', async (t) => {
+test('a statement gets the error of a connection that breaks with it', async (t) => {
   const address = await serve(t, (socket) => {
     socket.once('data', () => {
       socket.once('data', () => socket.resetAndDestroy());

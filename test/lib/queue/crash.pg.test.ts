@@ -11,7 +11,7 @@ const { db, url } = await testDatabase();
 /** It is noticed in about a second, later on a machine that runs all tests at once; the queue itself waits for four hours. */
 const noticedWithinMs = 30_000;
 
-test('jobs of a process killed with -9 go on in another within about a second', async (t) => {
+test('another process resumes jobs within a second after kill -9', async (t) => {
   const other = await workerProcess(t, url);
   const id = await enqueueDelivery(db);
   await other.started(id);
@@ -57,7 +57,7 @@ test('a job that takes its process down three times runs a fourth time', async (
   assert.equal((await runs.start(id)).job.attempt, 4);
 });
 
-test('jobs of a killed process go on when a session of another role bears its name', async (t) => {
+test('jobs of a killed process resume despite a session with its name', async (t) => {
   const killed = await workerProcess(t, url);
   const id = await enqueueDelivery(db);
   await killed.started(id);

@@ -91,7 +91,7 @@ test('what Postgres refuses is no lost connection', async () => {
 const socketOf = (client: pg.PoolClient) =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
-test('a runner that ends while its listener breaks gives the connection back once', async (t) => {
+test('a runner releases its connection once when its listener breaks', async (t) => {
   const log = pino({ enabled: false });
   const { pool } = openConnections({ url }, log);
   t.after(() => pool.end());

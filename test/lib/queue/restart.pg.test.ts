@@ -43,7 +43,7 @@ const pools = async () =>
     (row) => row['pool_id'],
   );
 
-test('a hiccup while an outcome is recorded: the runner starts again, with a line, and the job runs again', async (t) => {
+test('the runner restarts and repeats a job after a failed record', async (t) => {
   t.after(await hiccup({ times: 1 }));
   const runs = recordingTask();
   const { lines, log } = keptLog();
@@ -63,7 +63,7 @@ test('a hiccup while an outcome is recorded: the runner starts again, with a lin
   assert.deepEqual(ended, [['warn', words, fields]]);
 });
 
-test('while an ended runner waits for a slow job, the next one works, and the slow one runs once', async (t) => {
+test('the next runner works while an ended one waits for a slow job', async (t) => {
   t.after(await hiccup({ times: 1 }));
   const release = Promise.withResolvers<void>();
   let slow = '';
@@ -85,7 +85,7 @@ test('while an ended runner waits for a slow job, the next one works, and the sl
   assert.equal(runs.of(slow).length, 1);
 });
 
-test('outcomes lost one after the other: the ended runner gives every job back', async (t) => {
+test('an ended runner gives back every job whose outcome was lost', async (t) => {
   t.after(await hiccup({ times: 3 }));
   const releases = new Map<string, PromiseWithResolvers<void>>();
   const runs = recordingTask(({ payload, job }) =>
@@ -109,7 +109,7 @@ test('outcomes lost one after the other: the ended runner gives every job back',
   await until('all jobs are recorded as done', async () => (await unfinished()) === 0);
 });
 
-test('a runner whose session is lost registers again and keeps its job in flight', async (t) => {
+test('a runner that loses its session registers again and keeps its job', async (t) => {
   const release = Promise.withResolvers<void>();
   let slow = '';
   const runs = recordingTask(({ payload }) =>
@@ -148,7 +148,7 @@ test('every connection cut: work goes on by itself within 5 s', async (t) => {
     const id = await enqueueDelivery(admin);
     waited.push((await runs.start(id)).at - cut);
   }
-  // Of three, because others on the machine may slow one down.
+  // Takes the best of three, because others on the machine may slow one down.
   assert.ok(Math.min(...waited) < 5000, waited.join());
   await until('the jobs are recorded as done', async () => {
     return (await admin`select id from graphile_worker.jobs`).length === 0;

@@ -72,7 +72,7 @@ test('an address is kept as it was written, but for a domain beyond ASCII', () =
   assert.equal(normalizeEmail('ada'), undefined);
 });
 
-test('however an address is written, it is one by what addresses are compared by', () => {
+test('different spellings of an address are equal', () => {
   const same = [
     'Ada@Bücher.example',
     'ada@BÜCHER.example',

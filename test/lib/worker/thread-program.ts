@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { threadId } from 'node:worker_threads';
 import { serveTasks } from '../../../src/lib/worker/thread.ts';
 
-/** What the tests of the worker let a thread do. */
+/** Tasks of the thread for the tests of the worker. */
 serveTasks({
   echo: (input: unknown) => input,
   whoAmI: () => threadId,
