@@ -1,4 +1,5 @@
-import { type Db, deleteInBatches } from '../lib/db/db.ts';
+import type { Db } from '../lib/db/db.ts';
+import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { csvLine } from '../lib/export/export.ts';
 import { type Actor, recordAct, sentenceOf } from './acts.ts';
 import {
@@ -76,11 +77,10 @@ const maxOfPrograms = 1_000_000;
  * visitors, so that a program in a loop cannot fill the disk. Events of members and operators stay for 400 days.
  */
 export async function cleanUpAudit({ db, max = maxOfPrograms }: { db: Db; max?: number }) {
-  await deleteInBatches(
+  await deleteRows(
     db,
     'audit_events',
     db`at < now() - interval '400 days' and act <> 'organization.deleted'`,
-    maxDeleted,
   );
   for (const orgId of await listOrganizationsOverLimit(db, max)) {
     while ((await deleteSurplusEvents(db, orgId, { max, limit: maxDeleted })) === maxDeleted);

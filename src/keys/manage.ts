@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
-import { type Db, deleteInBatches, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { findKey, insertKey, type ListedKey, type Permission, revokeLiveKey } from './queries.ts';
 import { formatKey } from './rules.ts';
 
@@ -51,6 +52,6 @@ export async function issueKey(sql: Sql, orgId: string, options: KeyOptions) {
 
 /** Deletes expired responses and rate windows, with room for clocks that differ. */
 export async function cleanUpKeys({ db }: { db: Db }) {
-  await deleteInBatches(db, 'idempotency_keys', db`created_at < now() - interval '24 hours'`);
-  await deleteInBatches(db, 'rate_windows', db`minute < now() - interval '5 minutes'`);
+  await deleteRows(db, 'idempotency_keys', db`created_at < now() - interval '24 hours'`);
+  await deleteRows(db, 'rate_windows', db`minute < now() - interval '5 minutes'`);
 }

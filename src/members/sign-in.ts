@@ -3,7 +3,8 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import * as v from 'valibot';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import { type Db, deleteInBatches, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { deleteOldSessions, findAwaitingCode } from '../sessions/queries.ts';
 import {
@@ -199,7 +200,7 @@ const nameOf = (kind: Handshake, publicUrl: string) =>
 export async function cleanUpMembers({ db }: { db: Db }) {
   await deleteOldSessions(db);
   // Expired links stay for a month as a trace.
-  await deleteInBatches(db, 'member_links', db`expires_at < now() - interval '30 days'`);
-  await deleteInBatches(db, 'proof_attempts', db`newest_at < now() - interval '2 days'`);
-  await deleteInBatches(db, 'spent_handshakes', db`expires_at < now() - interval '1 hour'`);
+  await deleteRows(db, 'member_links', db`expires_at < now() - interval '30 days'`);
+  await deleteRows(db, 'proof_attempts', db`newest_at < now() - interval '2 days'`);
+  await deleteRows(db, 'spent_handshakes', db`expires_at < now() - interval '1 hour'`);
 }

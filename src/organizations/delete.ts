@@ -1,6 +1,7 @@
 import { type Actor, recordAct } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { type Db, deleteInBatches, inTransaction, one, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
+import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { revokeReporter } from '../reporters/reporters.ts';
 import { getOrganization } from './queries.ts';
 
@@ -25,8 +26,8 @@ export async function deleteOrganization(
   const contents = await countContents(db, id);
   const reporters = await db<{ name: string }[]>`select name from reporters where org_id = ${id}`;
   for (const reporter of reporters) await revokeReporter(db, reporter.name, actor);
-  await deleteInBatches(db, 'responses', db`org_id = ${id}`);
-  await deleteInBatches(db, 'contacts', db`org_id = ${id}`);
+  await deleteRows(db, 'responses', db`org_id = ${id}`);
+  await deleteRows(db, 'contacts', db`org_id = ${id}`);
   return await inTransaction(db, async (tx) => {
     await tx`select set_config('statement_timeout', '20min', true)`;
     const [deleted] = await tx<{ deleted_at: Date }[]>`

@@ -1,4 +1,5 @@
-import { deleteInBatches, one, type Part, type Sql, whenDiskFull } from '../lib/db/db.ts';
+import { one, type Part, type Sql, whenDiskFull } from '../lib/db/db.ts';
+import { deleteRows } from '../lib/db/delete-in-batches.ts';
 
 export type SignedInMember = {
   id: string;
@@ -142,7 +143,7 @@ export async function listSessions(sql: Sql, memberId: string): Promise<ListedSe
 }
 
 export const deleteOldSessions = (sql: Sql) =>
-  deleteInBatches(
+  deleteRows(
     sql,
     'sessions',
     sql`not (${isLive(sql)}) or (awaits_code and created_at < now() - interval '1 hour')`,

@@ -1,22 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Part, Sql } from './db.ts';
 
 const batchSize = 5000;
-const maxRestMs = 1000;
+const maxPauseMs = 1000;
 
 /**
- * Repeats a delete of at most `atMost` rows until one returns fewer, and returns how many it deleted. Each batch is
- * short, so that no lock is held long, and rests as long as it took: requests have the database at least half of the
- * time.
+ * Repeats a delete of at most `maxRows` rows until one returns fewer, and returns the number of deleted rows. Batches
+ * keep locks short. The pause after each batch leaves requests at least half of the database's time.
  */
 export async function deleteInBatches(
-  deleteBatch: (atMost: number) => Promise<number>,
-  atMost = batchSize,
+  deleteBatch: (maxRows: number) => Promise<number>,
+  maxRows = batchSize,
 ): Promise<number> {
   for (let total = 0; ; ) {
-    const begun = performance.now();
-    const deleted = await deleteBatch(atMost);
+    const startedAt = performance.now();
+    const deleted = await deleteBatch(maxRows);
     total += deleted;
-    if (deleted < atMost) return total;
-    await sleep(Math.min(performance.now() - begun, maxRestMs));
+    if (deleted < maxRows) return total;
+    await sleep(Math.min(performance.now() - startedAt, maxPauseMs));
   }
 }
+
+export const deleteRows = (sql: Sql, table: string, condition: Part) =>
+  deleteInBatches(async (maxRows) => {
+    const { count } = await sql`
+      delete from ${sql(table)}
+      where ctid = any(array(
+        select ctid from ${sql(table)} where ${condition} limit ${maxRows} for update skip locked
+      ))`;
+    return count;
+  }, 1000);
