@@ -22,7 +22,7 @@ const cases: [subject: string, finding: Finding, status: Finding['status'], says
     'a server with known vulnerabilities',
     findings.judgeVersion({ number: 150_018, version: '15.18' }),
     'warn',
-    /15\.18 has vulnerabilities that 15\.19 closes/,
+    /15\.18 has vulnerabilities that 15\.19 fixes/,
   ],
   ['functions that reporters misuse', findings.judgeReporters(3)[0]!, 'warn', /ops\/reports\.md/],
   ['a server that takes no writes', server(18, { read_only: true }), 'fail', /DATABASE_URL/],

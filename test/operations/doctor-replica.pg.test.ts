@@ -42,7 +42,7 @@ test('doctor explains why a replica is not usable', async (t) => {
   assert.match((await findingOf(replica.url))[1], /cannot be reached/);
   const others = await startCluster(t);
   const stranger = await others.addReplica();
-  assert.match((await findingOf(stranger.url))[1], /is no replica of this primary/);
+  assert.match((await findingOf(stranger.url))[1], /is not a replica of this primary/);
   assert.match(
     (await findingOf(others.primary.url))[1],
     /leads to another server that takes writes/,
@@ -59,7 +59,7 @@ test('serve warns about an unusable replica by its setting', async () => {
   const line = await service.stderr.next(/^warning: /);
   assert.equal(
     line,
-    'warning: ASKBACK_READ_DATABASE_URL leads to the primary itself; reads go to the primary',
+    'warning: ASKBACK_READ_DATABASE_URL points to the primary itself; reads go to the primary',
   );
   await service.stop();
 });

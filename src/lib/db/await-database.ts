@@ -7,49 +7,46 @@ import { notWritable } from './servers.ts';
 type Patience = { seconds: number; say: (sentence: string) => void };
 
 const pollMs = 250;
-const answerLimitMs = 6000;
-const leastAnswerLimitMs = 1500;
-const noPostgres = 'it accepts connections, and does not answer as Postgres does';
+const maxAnswerMs = 6000;
+const minAnswerMs = 1500;
 
-/** Waits for a Postgres that is starting or unreachable. One that says no is not asked again. */
+/** Waits while Postgres is starting or unreachable. Any other error, such as a wrong password, is thrown at once. */
 export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
-  const giveUpAt = Date.now() + seconds * 1000;
-  const limitMs = Math.min(answerLimitMs, Math.max(seconds * 1000, leastAnswerLimitMs));
+  const endsAt = Date.now() + seconds * 1000;
+  const limitMs = Math.min(maxAnswerMs, Math.max(seconds * 1000, minAnswerMs));
   const place = `${db.options.host[0]}:${db.options.port[0]}`;
   for (let tries = 1; ; tries++) {
-    const away = await whyAway(db, limitMs);
-    if (away === undefined) return;
-    const { why, isOneOfSeveral } = away;
-    if (Date.now() >= giveUpAt) {
+    const failure = await findFailure(db, limitMs);
+    if (failure === undefined) return;
+    const { reason, isOneOfSeveral } = failure;
+    if (Date.now() >= endsAt) {
       const sentence = isOneOfSeveral
         ? `no server took writes within ${seconds} seconds`
         : `the database at ${place} did not answer within ${seconds} seconds`;
-      throw new Refusal('unavailable', `${sentence} (${why})`);
+      throw new Refusal('unavailable', `${sentence} (${reason})`);
     }
     if (tries === 1) {
       const what = isOneOfSeveral ? 'a server that takes writes' : `the database at ${place}`;
-      say(`waiting up to ${seconds} seconds for ${what} (${why})`);
+      say(`waiting up to ${seconds} seconds for ${what} (${reason})`);
     }
     await sleep(pollMs);
   }
 }
 
-/** Asks Postgres for nothing: an answer shows that it can be reached. */
 export async function ping(db: Db): Promise<undefined> {
   await db`select 1`;
 }
 
-async function whyAway(
-  db: Db,
-  limitMs: number,
-): Promise<{ why: string; isOneOfSeveral: boolean } | undefined> {
-  const mute = { why: noPostgres, isOneOfSeveral: false };
+async function findFailure(db: Db, limitMs: number) {
   try {
-    return await withinMs(ping(db), limitMs, () => mute);
+    return await withinMs(ping(db), limitMs, () => ({
+      reason: 'it accepts connections but does not respond like Postgres',
+      isOneOfSeveral: false,
+    }));
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     const { message, code } = error as NodeJS.ErrnoException;
-    return { why: message || String(error), isOneOfSeveral: code === notWritable };
+    return { reason: message || String(error), isOneOfSeveral: code === notWritable };
   }
 }
 
@@ -61,6 +58,7 @@ type Fault = {
   port?: unknown;
 };
 
+/** An error of the system or of Postgres in a sentence that says what to do. */
 export function explainError(error: unknown): string {
   const fault = (error ?? {}) as Fault;
   const sentence = sentences[String(fault.code)];
@@ -75,23 +73,24 @@ const where = ({ address, port }: Fault) =>
 
 const denied = (fault: Fault) =>
   fault.port === undefined
-    ? `${fault.path} belongs to another user or may not be used by this one`
-    : `${where(fault)} may not be used by this user: ports under 1024 need a privilege`;
+    ? `${fault.path}: permission denied`
+    : `${where(fault)}: permission denied; ports under 1024 need a privilege`;
 
 const sentences: Readonly<Record<string, (fault: Fault) => string>> = {
   EADDRINUSE: (fault) =>
     `${where(fault)} is in use by another program; set PORT to another one, or to 0 for a free one`,
-  EADDRNOTAVAIL: (fault) => `${fault.address} is not an address of this machine; set HOST to one`,
+  EADDRNOTAVAIL: (fault) =>
+    `${fault.address} is not an address of this machine; set HOST to one that is`,
   EACCES: denied,
   EPERM: denied,
-  EROFS: ({ path }) => `${path} is on a file system that cannot be written to`,
-  ENOTDIR: ({ path }) => `${path} leads through something that is not a folder`,
-  EISDIR: ({ path }) => `${path ?? 'what should be a file'} is a folder`,
+  EROFS: ({ path }) => `${path} is on a read-only file system`,
+  ENOTDIR: ({ path }) => `part of ${path} is not a folder`,
+  EISDIR: ({ path }) => (path ? `${path} is a folder` : 'a folder was found instead of a file'),
   ENOSPC: ({ path }) => `the disk is full${path ? ` (${path})` : ''}`,
   EDQUOT: ({ path }) => `the disk quota is used up${path ? ` (${path})` : ''}`,
   '25006': () => 'the database is read-only; DATABASE_URL must name the primary',
-  '28000': () => 'the database does not accept the user that DATABASE_URL names',
-  '28P01': () => 'the database does not accept the user or the password in DATABASE_URL',
-  '3D000': () => 'the database that DATABASE_URL names does not exist on that server',
+  '28000': () => 'the database rejected the user in DATABASE_URL',
+  '28P01': () => 'the database rejected the user or password in DATABASE_URL',
+  '3D000': () => 'the database in DATABASE_URL does not exist on that server',
   '42501': ({ message }) => `the database user lacks a privilege: ${message}`,
 };

@@ -12,11 +12,9 @@ import {
 } from './db.ts';
 
 /**
- * Runs a statement that only reads and may take long in a transaction of its own, and ends it when the
- * signal says so: then the connection is free for others, and the signal's reason is thrown. The connection
- * goes back only when the cancellation is done, so that it cannot end the statement of another caller
- * instead. The cancellation needs another connection, but no other slot: `createPoolSlots` leaves one. A reserved connection
- * would not do: the driver puts it back into the pool even when it was lost.
+ * Runs a slow read in a transaction of its own and cancels it in Postgres when the signal aborts. The connection is
+ * released only after the cancellation, which could otherwise hit the next caller's statement. The cancellation uses
+ * the connection that `createPoolSlots` leaves free.
  *
  *     const rows = await runAbortable(db, AbortSignal.timeout(10_000), (sql) => sql`select ...`);
  */
@@ -26,12 +24,12 @@ export async function runAbortable<T>(
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  return await asCostly(signal, () =>
+  return await runAsCostly(signal, () =>
     inReadTransaction(db, async (tx) => {
       const { pid } = one(await tx<{ pid: number }[]>`select pg_backend_pid() as pid`);
       signal.throwIfAborted();
       let ending: Promise<unknown> | undefined;
-      // As part of the transaction, whatever the signal comes from.
+      // Bound to this context, so that the cancellation needs no slot of its own.
       const end = AsyncLocalStorage.bind(() => {
         ending = (async () => await db`select pg_cancel_backend(${pid})`.catch(() => {}))();
       });
@@ -48,33 +46,33 @@ export async function runAbortable<T>(
   );
 }
 
-/** Requests before their group is known: they look up a link, a session, a key. */
+/** Requests that still look up the link, session or key that tells their group. */
 export const ungroupedRequests = 'requests of no group';
 export const serviceWork = 'work of the service';
 
-/** How long a request may wait for its first connection while others have them. */
+/** Time that a request may wait for its first connection. */
 export const requestWaitMs = 5000;
 
 type Slots = Pick<Semaphore, 'enter' | 'counts'>;
 
-/** A slot for each connection of a pool, and the slots of the processors that costly statements need as well. */
+/** One slot per connection. Costly statements also need a processor slot. */
 type PoolSlots = Slots & { processors?: Slots };
 
 export type PoolUse = { limit: number; busy: number; waiting: number };
 
 type GroupOptions = {
   kind?: string;
-  /** When the caller has gone, a request that has not begun does not begin. */
+  /** A request that has not begun is dropped once its caller has gone. */
   isGone?: () => boolean;
-  /** A request that has waited so long for its first connection is refused. */
+  /** Maximum wait for the first connection. */
   waitMs?: number;
-  /** Statements that may keep a processor of Postgres busy for long: few of them run at once. */
+  /** Limits statements that may keep a processor of Postgres busy for long. */
   costly?: boolean;
 };
 
 type Turn = GroupOptions & {
   group: string;
-  /** Set with the first connection. Absent where many requests share a turn. */
+  /** Set with the first connection. Absent for turns that several requests share. */
   begun?: { it: boolean };
   signal?: AbortSignal;
 };
@@ -88,19 +86,18 @@ export const inGroup = <T>(
   options: GroupOptions = {},
 ): Promise<T> => turns.run({ ...options, group, begun: { it: false } }, work);
 
-/** Counts all statements of `work` as costly ones of the group that they belong to. */
-const asCostly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+const runAsCostly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
   turns.run({ ...(turns.getStore() ?? ofNoGroup), costly: true, signal }, work);
 
 const jobPools = new WeakMap<Db, (group: string) => Db>();
 
-/** The pool for the jobs of one group. Outside a service it is the pool itself. */
+/** The pool for the jobs of one group. Commands get the pool itself. */
 export const poolForGroup = (db: Db, group: string): Db => jobPools.get(db)?.(group) ?? db;
 
 /**
- * The same pool, whose statements wait for their turn: they belong to the `group`, or else to the one that `inGroup`
- * says. A transaction holds one slot until it ends, and statements inside it need no other. Requests that have begun
- * go before those that have not: under load, work ends soon after it began, and a request that is refused has not begun.
+ * Wraps a pool so that statements wait for a slot of their group: `group`, or the one that `inGroup` set. A transaction
+ * holds one slot until it ends. Requests that have begun go first, so under load they finish soon and only requests
+ * that have not begun are refused.
  */
 export function shareFairly(pool: Db, slots: PoolSlots, group?: string): Db {
   const db = shareAs(pool, slots, group === undefined ? undefined : { group });
@@ -116,7 +113,7 @@ const holds = new AsyncLocalStorage<readonly Hold[]>();
 function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
   return pool.through(async (work) => {
     const outer = holds.getStore() ?? [];
-    // A statement that the transaction did not wait for may run after its end.
+    // `isOpen`, because a statement that the transaction did not await may run after its end.
     if (outer.some((hold) => hold.isOpen && hold.slots === slots)) return await work();
     const leave = await takeTurn(slots, fixed ?? turns.getStore() ?? ofNoGroup);
     const hold = { slots, isOpen: true };
@@ -136,12 +133,12 @@ async function takeTurn(slots: PoolSlots, turn: Turn): Promise<() => void> {
     for (const each of leaves) each();
   };
   try {
-    // The processor first: while a costly statement waits for it, others of its group use the connection.
+    // The processor comes first, so that other statements can use the connection while this one waits.
     if (turn.costly && slots.processors)
       leaves.push(await takeSlot(slots.processors, turn, endsAt));
     leaves.push(await takeSlot(slots, turn, endsAt));
     if (turn.begun?.it) return leave;
-    if (turn.isGone?.()) throw refusal('the caller has gone before it began', 'CALLER_GONE');
+    if (turn.isGone?.()) throw refusal('the caller left before the request began', 'CALLER_GONE');
     if (performance.now() >= endsAt) throw tooBusy();
     if (turn.begun) turn.begun.it = true;
     return leave;
@@ -178,7 +175,7 @@ async function takeSlot(slots: Slots, turn: Turn, endsAt: number): Promise<() =>
   }
 }
 
-const tooBusy = () => refusal('all connections that it may have are in use', poolBusy);
+const tooBusy = () => refusal('all connections of this group are in use', poolBusy);
 
 const refusal = (message: string, code: string) => Object.assign(new Error(message), { code });
 
@@ -188,16 +185,15 @@ type PoolSize = {
   now?: () => number;
 };
 
-/** From this size on, a connection can be kept for requests of no group, and one for the service. */
+/** Smaller pools reserve no connection for ungrouped requests and the service. */
 const largePool = 8;
-/** A group counts as at work for so long after its last statement: most come one after the other. */
+/** A group counts as active this long after its last statement. */
 const quietMs = 1000;
 
 /**
- * A group alone gets half of the connections, so that another finds a free one at any moment. Requests of no group
- * and the work of the service go first with up to a quarter each. One connection is left to cancel statements by.
- * Costly statements are limited by the processors of Postgres, which knows no groups and cannot interrupt them for
- * short ones: a group runs those on half of the processors, and on all of them after a second alone.
+ * A single group gets at most half of the connections, so that another one always finds a free one. Ungrouped requests
+ * and the service go first, with up to a quarter each. One connection stays free to cancel statements. A group runs
+ * costly statements on half of the processors of Postgres, or on all of them after a second alone.
  */
 export function createPoolSlots({
   connections,
@@ -224,7 +220,7 @@ export function createPoolSlots({
     },
   });
 
-  /** Work of the service goes on at any time, and includes answers, which begin as requests of no group. */
+  /** The service is always at work, so it does not count. */
   function isAlone(group: string): boolean {
     for (const [name, at] of lastUse) if (now() - at >= quietMs) lastUse.delete(name);
     const atWork = [...forConnections.groups(), ...forProcessors.groups(), ...lastUse.keys()];
@@ -249,43 +245,42 @@ export function createPoolSlots({
   };
 }
 
-const askAgainMs = 200;
+const probeMs = 200;
 
 /**
- * Circuit breaker: the same pool, which refuses statements at once while its database is away. They would pile up,
- * and the database would serve them first when it is back, for callers who have gone. The pool is asked until it
- * answers again. A connection that is lost and can be made again is no outage.
+ * Fails statements at once while the database is away. Queued statements would otherwise run first when it is back,
+ * for callers that have gone. A single lost connection does not open the breaker, because the probe succeeds.
  */
 export function addCircuitBreaker(pool: Db): Db {
-  let away: unknown;
-  let isAsking = false;
+  let outage: unknown;
+  let isProbing = false;
 
-  async function askUntilBack() {
-    if (isAsking) return;
-    isAsking = true;
+  async function probeUntilBack() {
+    if (isProbing) return;
+    isProbing = true;
     for (;;) {
-      away = await pool`select 1`.then(
+      outage = await pool`select 1`.then(
         () => undefined,
         (error: unknown) => (isOutage(error) ? error : undefined),
       );
-      if (away === undefined) break;
-      await sleep(askAgainMs, undefined, { ref: false });
+      if (outage === undefined) break;
+      await sleep(probeMs, undefined, { ref: false });
     }
-    isAsking = false;
+    isProbing = false;
   }
 
   return pool.through(async (work) => {
-    if (away !== undefined) throw away;
+    if (outage !== undefined) throw outage;
     try {
       return await work();
     } catch (error) {
-      if (isOutage(error)) void askUntilBack();
+      if (isOutage(error)) void probeUntilBack();
       throw error;
     }
   });
 }
 
-/** A pool that was closed is not asked again, and a server without room answers. */
+/** A closed pool must not be probed, and a server with a full disk responds. */
 const isOutage = (error: unknown) =>
   isDatabaseAway(error) &&
   !isDatabaseFull(error) &&

@@ -7,21 +7,21 @@ import { type Db, one, type Sql } from './db.ts';
 
 const folder = 'sql/migrations/';
 export const oldestPostgres = 15;
-const turkishLetters =
-  "writes I in lower case as ı; make one of another locale, by `create database NAME template template0 locale 'C.UTF-8'`";
+const wrongLocale =
+  "lower-cases I to ı. Create one with another locale: `create database NAME template template0 locale 'C.UTF-8'`";
 const lockPollMs = 50;
-/** A migration that waits for a lock holds up all that come behind it: it gives up, and the start is tried again. */
+/** A migration that waits for a lock blocks everything behind it, so it fails and the next start retries it. */
 const lockTimeout = '5s';
 
 type Migration = { name: string; text: string; sha256: string };
 
-/** Brings the schema up to date and returns the names of the applied migrations. Several processes may do it at once. */
+/** Applies missing migrations and returns their names. Several processes may call this at once. */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   await refuseUnfitPostgres(db);
   const identify = ({ name, sha256 }: Applied) => `${name} ${sha256}`;
   const applied = (await listApplied(db)).map(identify).sort().join();
   if (applied === migrations.map(identify).sort().join()) return [];
-  // One connection holds the lock, and the work would wait for another one for ever.
+  // One connection holds the lock, another one does the work.
   if (db.options.max < 2) throw new Error('migrate needs a pool of at least two connections');
   return await withSchemaLock(db, async () => {
     const session = await db.reserve();
@@ -37,8 +37,8 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
 }
 
 /**
- * Changes the schema of a database in one process at a time. The lock is on a table, because every role may take an
- * advisory one; a transaction of its own holds it, because an index can be built concurrently only outside of one.
+ * Runs schema changes in one process at a time. The lock is a table lock, because any role can take an advisory lock.
+ * A separate transaction holds it, because `create index concurrently` cannot run in one.
  */
 export async function withSchemaLock<T>(db: Db, work: (holder: Sql) => Promise<T>): Promise<T> {
   const holder = await db.reserve();
@@ -70,7 +70,6 @@ export function readMigrations(): Migration[] {
   });
 }
 
-/** What this program could not run on: refused before anything is written there. */
 export async function refuseUnfitPostgres(sql: Sql) {
   const { version, folds } = one(
     await sql<{ version: number; folds: boolean }[]>`
@@ -83,14 +82,11 @@ export async function refuseUnfitPostgres(sql: Sql) {
       `this database is PostgreSQL ${version}; this program needs PostgreSQL ${oldestPostgres} or newer`,
     );
   }
-  // Addresses are compared in lower case, by Postgres and by us: both must mean the same.
-  if (!folds) throw new Refusal('unavailable', `this database ${turkishLetters}`);
+  // Postgres and this program must agree on the lower case of addresses.
+  if (!folds) throw new Refusal('unavailable', `this database ${wrongLocale}`);
 }
 
-/**
- * Asks again and again instead of blocking: a blocked lock holds a snapshot, and an index built
- * concurrently by another process would wait for that snapshot forever.
- */
+/** Polls, because a blocked session holds a snapshot that a concurrent index build in another process waits for. */
 async function waitForLock(session: Sql) {
   for (;;) {
     try {
@@ -102,7 +98,7 @@ async function waitForLock(session: Sql) {
         )`;
       await session`begin`;
       await session`set local idle_in_transaction_session_timeout = 0`;
-      // Conflicts with itself, and with no statement that reads or writes rows.
+      // Conflicts with itself but not with reads and writes.
       await session`lock table schema_migrations in share update exclusive mode nowait`;
       return;
     } catch (error) {
@@ -113,7 +109,7 @@ async function waitForLock(session: Sql) {
   }
 }
 
-/** `nowait`; the table, or its type, that another process makes at the same time. */
+/** From `nowait`, or because another process creates the table or its type at the same time. */
 const heldByAnother = ['55P03', '42P07', '42710', '23505'];
 
 async function applyMissing(session: postgres.ReservedSql, migrations: Migration[]) {
@@ -143,7 +139,7 @@ function refuseNewerOrUnreleased(applied: Applied[], migrations: Migration[]) {
     if (!isNewer && known.get(name) !== sha256) {
       throw new Refusal(
         'unavailable',
-        'this database was made by an unreleased version of this program; start with an empty one',
+        'this database was created by an unreleased version of this program; start with an empty one',
       );
     }
   }

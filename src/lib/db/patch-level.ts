@@ -1,12 +1,11 @@
 import { one, type Sql } from './db.ts';
 
 /**
- * The minor version of each major one that closes vulnerabilities which a role with few rights can use, such as a
- * reporter: CVE-2026-14669 lets one select end the server. Raise them with each security release of PostgreSQL.
+ * The minor versions without known vulnerabilities that an unprivileged role, such as a reporter, can use:
+ * CVE-2026-14669 lets a select crash the server. Raise them with each security release of PostgreSQL.
  */
 const safeMinors: Readonly<Record<number, number>> = { 15: 19, 16: 15, 17: 11, 18: 6 };
 
-/** A warning about a server whose known vulnerabilities a newer minor version closes. */
 export async function warnOfPatchLevel(sql: Sql): Promise<string | undefined> {
   const { number } = one(
     await sql<{ number: number }[]>`select current_setting('server_version_num')::int as number`,
@@ -19,5 +18,5 @@ export function judgePatchLevel(number: number): string | undefined {
   const [major, minor] = [Math.floor(number / 10_000), number % 10_000];
   const safe = safeMinors[major];
   if (safe === undefined || minor >= safe) return undefined;
-  return `PostgreSQL ${major}.${minor} has vulnerabilities that ${major}.${safe} closes: see Updates of Postgres in ops/install.md`;
+  return `PostgreSQL ${major}.${minor} has vulnerabilities that ${major}.${safe} fixes: see Updates of Postgres in ops/install.md`;
 }

@@ -1,10 +1,9 @@
 import { withinMs } from '../async/deadline.ts';
 import { connect, type Db, one, type SessionLimits, type Sql } from './db.ts';
 
-const lookEveryMs = 250;
-/** A replica that does not answer a look for so long is passed over. */
+const pollMs = 250;
 const answerLimitMs = 250;
-/** Each look adds one: more than the longest lag that is tolerated has. */
+/** One mark per poll: enough for the longest tolerated lag. */
 const maxMarks = 16_384;
 
 export type Replica = Awaited<ReturnType<typeof followReplica>>;
@@ -20,56 +19,56 @@ type ReplicaOptions = {
 };
 
 /**
- * Looks four times a second how far the replica is. Its lag is the time since the primary was where the replica is
- * now, so that a primary without writes makes no lag. What is known of its position only grows while its
- * connections last: it is read before the snapshot of a read, never after.
+ * Polls the position and lag of the replica four times a second. `replayed` is a lower bound of its position, which
+ * only grows while its connections last, so every snapshot taken later contains it.
  */
 export async function followReplica(options: ReplicaOptions) {
   const { primary, connections, maxLagSeconds } = options;
   const lag = createLag();
   let replayed = 0;
-  let problem: string | undefined = 'was not asked yet';
+  let problem: string | undefined = 'has not been checked yet';
   let away = Promise.withResolvers<void>();
-  let looking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   const open = (size: number, more: { onClose?: () => void } = {}) =>
     connect(options.url, { ...options, connections: size, ...more });
-  const pool = open(connections, { onClose: () => passOver('has lost a connection') });
+  const pool = open(connections, { onClose: () => skip('has lost a connection') });
   const db = options.share ? options.share(pool) : pool;
-  // Of its own: a pool that is busy does not make a replica one that is away.
+  // A connection of its own, so that a busy pool does not look like an outage.
   let probe = open(1);
 
-  function passOver(why: string) {
+  function skip(reason: string) {
     away.resolve();
     away = Promise.withResolvers<void>();
-    problem = why;
+    problem = reason;
     replayed = 0;
   }
 
-  async function look() {
+  async function poll() {
     try {
       const position = await withinMs(positionOf(primary), answerLimitMs, () => undefined);
       if (position !== undefined) lag.primaryIsAt(position, performance.now());
-      const found = await withinMs(stateOf(probe), answerLimitMs, () => undefined);
-      if (found) judge(found);
+      const state = await withinMs(stateOf(probe), answerLimitMs, () => undefined);
+      if (state) judge(state);
       else restartProbe();
     } catch (error) {
-      passOver(whyUnreached(error));
+      skip(reasons[String((error as { code?: unknown } | null)?.code)] ?? 'cannot be reached');
     }
   }
 
   function restartProbe() {
-    passOver('does not answer');
+    skip('does not answer');
     void probe.end({ timeout: 0 });
     probe = open(1);
   }
 
-  function judge({ position, ...there }: ReplicaState) {
-    const why = whyForeign({ isWritten: position === null, ...there }, home);
-    if (why !== undefined || position === null) return passOver(why ?? 'is no replica');
+  function judge(state: ReplicaState) {
+    const { position } = state;
+    const mismatch = describeMismatch(state, home);
+    if (mismatch !== undefined || position === null) return skip(mismatch ?? 'is not a replica');
     lag.replicaIsAt(position, performance.now());
     const seconds = lag.seconds(performance.now());
-    if (seconds === Number.POSITIVE_INFINITY) return passOver('is behind, by an unknown time');
-    if (seconds > maxLagSeconds) return passOver(`is ${Math.round(seconds)} seconds behind`);
+    if (seconds === Number.POSITIVE_INFINITY) return skip('is behind, by an unknown time');
+    if (seconds > maxLagSeconds) return skip(`is ${Math.round(seconds)} seconds behind`);
     replayed = Math.max(replayed, position);
     problem = undefined;
   }
@@ -83,51 +82,45 @@ export async function followReplica(options: ReplicaOptions) {
     return { value: await work(db) };
   }
 
-  const home = await placeOf(primary);
-  await look();
+  const home = await stateOf(primary);
+  await poll();
   const timer = setInterval(() => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+    polling ??= poll().finally(() => {
+      polling = undefined;
     });
-  }, lookEveryMs);
+  }, pollMs);
 
   return {
     isUsable: () => problem === undefined,
     problem: () => problem,
     lagSeconds: () => lag.seconds(performance.now()),
-    /**
-     * Reads by a snapshot that contains everything up to this position of the log; undefined when the replica is
-     * not that far or goes away meanwhile, and the read belongs to the primary.
-     */
+    /** Reads a snapshot that contains this WAL position. Undefined if the replica cannot: then read the primary. */
     async read<T>(position: number, work: (sql: Sql) => Promise<T>) {
       if (problem !== undefined) return undefined;
-      const asked = readAt(position, work).catch((error) => {
-        if (isRefusedRead(error)) throw error;
+      const reading = readAt(position, work).catch((error) => {
+        if (isStatementError(error)) throw error;
         return undefined;
       });
-      return await Promise.race([asked, away.promise.then(() => undefined)]);
+      return await Promise.race([reading, away.promise.then(() => undefined)]);
     },
     async stop() {
       clearInterval(timer);
-      await looking;
+      await polling;
       await Promise.all([pool.end({ timeout: 1 }), probe.end({ timeout: 0 })]);
     },
   };
 }
 
-/**
- * How far a replica is behind, as the time since the primary was where the replica is now. A primary without writes
- * stays where it is, so that a replica which has everything is not behind.
- */
+/** Replication lag: the time since the primary left the replica's position. An idle primary adds no lag. */
 export function createLag() {
-  /** Where the primary was at which time; the first is the last one that the replica has reached, if it has. */
+  /** Positions of the primary over time. The first is the newest that the replica has reached, if any. */
   const marks: { position: number; at: number }[] = [];
   let reachedAt: number | undefined;
 
   return {
     primaryIsAt(position: number, at: number) {
       const last = marks.at(-1);
-      // The time at which it was left counts, and not the time at which it was reached.
+      // Lag counts from the time when the primary left a position.
       if (last?.position === position) last.at = at;
       else marks.push({ position, at });
       if (marks.length > maxMarks) marks.splice(1, 1);
@@ -138,37 +131,32 @@ export function createLag() {
       if (!first || first.position > position) return;
       reachedAt = marks.length === 1 ? at : first.at;
     },
-    /** Endless until the replica has reached a place where the primary is known to have been. */
+    /** Infinite until the replica has reached a known position of the primary. */
     seconds: (now: number) =>
       reachedAt === undefined ? Number.POSITIVE_INFINITY : Math.max(0, (now - reachedAt) / 1000),
   };
 }
 
-/** Mistakes of the statement itself, which the primary would make as well, have a class of their own. */
-const isRefusedRead = (error: unknown) =>
+/** The statement is wrong and would fail on the primary as well. */
+const isStatementError = (error: unknown) =>
   /^(22|42)/.test(String((error as { code?: unknown } | null)?.code));
 
 const reasons: Readonly<Record<string, string>> = {
-  '28000': 'does not accept the user that it names',
-  '28P01': 'does not accept its user or its password',
+  '28000': 'rejects its user',
+  '28P01': 'rejects its user or password',
   '3D000': 'names a database that does not exist there',
 };
 
-const whyUnreached = (error: unknown) =>
-  reasons[String((error as { code?: unknown } | null)?.code)] ?? 'cannot be reached';
-
-type Place = { system: string; database: string };
-
-/** What follows the primary has its databases, and must be asked for the same one. */
-function whyForeign({ isWritten, system, database }: Place & { isWritten: boolean }, home: Place) {
-  if (isWritten && system === home.system) return 'leads to the primary itself';
-  if (isWritten) return 'leads to another server that takes writes';
-  if (system !== home.system) return 'is no replica of this primary';
+function describeMismatch({ position, system, database }: ReplicaState, home: ReplicaState) {
+  if (position === null && system === home.system) return 'points to the primary itself';
+  if (position === null) return 'points to another writable server';
+  if (system !== home.system) return 'is not a replica of this primary';
   if (database === home.database) return undefined;
-  return `leads to the database ${database}, and not to ${home.database}`;
+  return `points to the database ${database} instead of ${home.database}`;
 }
 
-type ReplicaState = Place & { position: number | null };
+/** The position is null on a writable server. */
+type ReplicaState = { position: number | null; system: string; database: string };
 
 async function stateOf(sql: Sql): Promise<ReplicaState> {
   return one(
@@ -184,12 +172,4 @@ async function positionOf(sql: Sql): Promise<number> {
   const rows = await sql<{ position: number }[]>`
     select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as position`;
   return one(rows).position;
-}
-
-async function placeOf(sql: Sql): Promise<Place> {
-  return one(
-    await sql<Place[]>`
-      select system_identifier::text as system, current_database() as database
-      from pg_control_system()`,
-  );
 }

@@ -4,94 +4,92 @@ import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import { connect, type Db, isDatabaseAway, listUrls, one } from './db.ts';
 
-const lookEveryMs = 1000;
+const pollMs = 1000;
 const connectLimitMs = 5000;
-/** A server that does not answer a look for so long is passed over. */
 const answerLimitMs = 1500;
-/** When no server has taken writes for so long, the connections are broken. */
+/** All connections are closed after this long without a writable server. */
 const cutOffMs = 4000;
 const probeIdleSeconds = 5;
-const usualPort = 5432;
+const defaultPort = 5432;
 
 export type Servers = ReturnType<typeof reachServers>;
 
 export const notWritable = 'NO_WRITABLE_SERVER';
 
 /**
- * A watchdog looks every second which server takes writes. When another one does, it breaks the connections to the one
- * before: a server that is cut off from its clients would otherwise keep them waiting. It breaks all of them when no
- * server takes writes for some seconds.
+ * Polls every second which server takes writes. After a failover, it closes the connections to the old server: behind
+ * a network partition they would hang. Without any writable server, it closes all of them after some seconds.
  */
 export function reachServers(address: string) {
   const servers = listUrls(address).map(serverAt);
   const sockets = new Map<net.Socket, Server>();
   let current: Server | undefined;
-  /** The cluster of the first server that was used. No other cluster is used after it. */
+  /** The cluster of the first server that was used. Servers of other clusters are rejected from then on. */
   let system: string | undefined;
   let writableAt = performance.now();
-  let looking: Promise<Server> | undefined;
+  let polling: Promise<Server> | undefined;
 
-  function look(): Promise<Server> {
-    looking ??= findWritable(servers, { current, system })
-      .then(use, lose)
+  function poll(): Promise<Server> {
+    polling ??= findWritable(servers, { current, system })
+      .then(useServer, loseServer)
       .finally(() => {
-        looking = undefined;
+        polling = undefined;
       });
-    return looking;
+    return polling;
   }
 
-  function use(found: { server: Server; system: string }): Server {
-    current = found.server;
-    system = found.system;
+  function useServer(writable: WritableServer): Server {
+    current = writable.server;
+    system = writable.system;
     writableAt = performance.now();
-    breakAll(moved, (server) => server !== current);
+    closeSockets(moved, (server) => server !== current);
     return current;
   }
 
-  function lose(error: unknown): never {
+  function loseServer(error: unknown): never {
     current = undefined;
-    if (performance.now() - writableAt >= cutOffMs) breakAll(timedOut, () => true);
+    if (performance.now() - writableAt >= cutOffMs) closeSockets(timedOut, () => true);
     throw error;
   }
 
-  function breakAll(reason: (server: Server) => Error, isBroken: (server: Server) => boolean) {
+  function closeSockets(reason: (server: Server) => Error, isStale: (server: Server) => boolean) {
     for (const [socket, server] of sockets) {
-      if (isBroken(server)) socket.destroy(reason(server));
-      // The driver takes our listeners off a socket that it wraps for TLS.
+      if (isStale(server)) socket.destroy(reason(server));
+      // The driver removes our listeners from a socket that it wraps for TLS.
       if (socket.destroyed) sockets.delete(socket);
     }
   }
 
-  function follow(socket: net.Socket, server: Server) {
+  function track(socket: net.Socket, server: Server) {
     sockets.set(socket, server);
-    socket.on('error', () => {}); // told to the driver, which has a listener of its own
+    socket.on('error', () => {}); // the driver handles it
     socket.once('close', () => sockets.delete(socket));
     return socket;
   }
 
   async function connectTo(server: Server): Promise<net.Socket> {
-    const made = follow(net.connect(server.port, server.host), server);
-    const late = () => made.destroy(timedOut(server));
-    await withinMs(once(made, 'connect'), connectLimitMs, late).catch((error) => {
-      made.destroy();
+    const socket = track(net.connect(server.port, server.host), server);
+    const late = () => socket.destroy(timedOut(server));
+    await withinMs(once(socket, 'connect'), connectLimitMs, late).catch((error) => {
+      socket.destroy();
       throw error;
     });
-    // Another server may have been found meanwhile: the driver would wait on a socket that is closed already.
-    if (made.destroyed) throw moved();
-    return Object.assign(made, { host: server.host, port: server.port });
+    // After a failover meanwhile, the driver would wait forever on a closed socket.
+    if (socket.destroyed) throw moved();
+    return Object.assign(socket, { host: server.host, port: server.port });
   }
 
-  const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref();
+  const timer = setInterval(() => void poll().catch(() => {}), pollMs).unref();
 
   return {
-    url: async () => (await look()).url,
+    url: async () => (await poll()).url,
     /** For postgres.js. */
-    socket: async () => await connectTo(await look()),
-    /** For `pg`, which connects it to the address that it was given. */
-    stream: () => follow(new net.Socket(), current ?? servers[0]!),
+    socket: async () => await connectTo(await poll()),
+    /** For `pg`, which connects the socket itself. */
+    stream: () => track(new net.Socket(), current ?? servers[0]!),
     async stop() {
       clearInterval(timer);
-      await looking?.catch(() => {});
+      await polling?.catch(() => {});
       await Promise.all(servers.map(({ probe }) => probe.end({ timeout: 0 })));
     },
   };
@@ -102,49 +100,47 @@ type Server = { url: string; host: string; port: number; probe: Db };
 function serverAt(url: string): Server {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
-  return { url, host, port: port ? Number(port) : usualPort, probe: openProbe(url) };
+  return { url, host, port: port ? Number(port) : defaultPort, probe: openProbe(url) };
 }
 
 const openProbe = (url: string) =>
   connect(url, { connections: 1, idleSeconds: probeIdleSeconds, arrays: false });
 
-type Before = { current: Server | undefined; system: string | undefined };
+type Previous = { current: Server | undefined; system: string | undefined };
 
 /**
- * The current server while it takes writes, or else the first one of its cluster that does. Before one is known, hosts of
- * different clusters are refused: what one of them acknowledges the other would never have. Without one the error names
- * the reason of each server, unless one refuses everybody.
+ * Prefers the current server while it takes writes, then the first writable server of its cluster. At the start, hosts
+ * of different clusters are rejected, because each would acknowledge writes that the other never gets.
  */
-async function findWritable(servers: readonly Server[], { current, system }: Before) {
-  const own = current && (await judge(current, system));
-  if (own && takesWrites(own)) return own;
-  const states = await Promise.all(
-    servers.map((server) => (server === current ? own! : judge(server, system))),
+async function findWritable(servers: readonly Server[], { current, system }: Previous) {
+  const own = current && (await probeServer(current, system));
+  if (own && isWritable(own)) return own;
+  const results = await Promise.all(
+    servers.map((server) => (server === current ? own! : probeServer(server, system))),
   );
-  if (system === undefined) refuseClusters(states);
-  const writable = states.find(takesWrites);
+  if (system === undefined) rejectClusters(results);
+  const writable = results.find(isWritable);
   if (writable) return writable;
-  const refused = states.find(({ error }) => error && !isDatabaseAway(error));
+  const refused = results.find(({ error }) => error && !isDatabaseAway(error));
   if (refused) throw refused.error;
-  throw outage(states.map(({ server, error }) => reasonOf(server, error!)).join('; '));
+  throw outage(results.map(({ server, error }) => reasonOf(server, error!)).join('; '));
 }
 
-/** A server that takes no writes, or none for us, has an error. */
-type Judged = { server: Server; system?: string; error?: Error };
+type WritableServer = { server: Server; system: string };
+type ProbeResult = { server: Server; system?: string; error?: Error };
 
-const takesWrites = (state: Judged): state is { server: Server; system: string } =>
-  state.error === undefined;
+const isWritable = (result: ProbeResult): result is WritableServer => result.error === undefined;
 
-async function judge(server: Server, cluster: string | undefined): Promise<Judged> {
+async function probeServer(server: Server, cluster: string | undefined): Promise<ProbeResult> {
   try {
     const { writable, system } = await withinMs(stateOf(server), answerLimitMs, () => {
-      // The connection may be cut off: the next probe makes one of its own.
+      // The connection may be dead, so the next probe opens another one.
       void server.probe.end({ timeout: 0 });
       server.probe = openProbe(server.url);
       throw timedOut(server);
     });
     if (cluster !== undefined && system !== cluster) {
-      return { server, system, error: outage('is of another cluster than the server before it') };
+      return { server, system, error: outage('belongs to another cluster than the last server') };
     }
     return writable ? { server, system } : { server, system, error: outage('takes no writes') };
   } catch (error) {
@@ -161,15 +157,15 @@ async function stateOf({ probe }: Server) {
   );
 }
 
-function refuseClusters(states: readonly Judged[]) {
+function rejectClusters(results: readonly ProbeResult[]) {
   const clusters = new Map(
-    states.flatMap(({ server, system }) => (system ? [[system, server]] : [])),
+    results.flatMap(({ server, system }) => (system ? [[system, server]] : [])),
   );
   if (clusters.size < 2) return;
   const places = [...clusters].map(([system, server]) => `${placeOf(server)} (system ${system})`);
   throw new Refusal(
     'unavailable',
-    `its hosts are of different clusters, ${places.join(' and ')}: name the primary and the standbys of one`,
+    `its hosts belong to different clusters, ${places.join(' and ')}: name the primary and the standbys of one`,
   );
 }
 
@@ -186,4 +182,4 @@ const timedOut = (server: Server) =>
   Object.assign(new Error(`${placeOf(server)} does not answer`), { code: 'ETIMEDOUT' });
 
 const moved = () =>
-  Object.assign(new Error('another server takes the writes now'), { code: 'CONNECTION_CLOSED' });
+  Object.assign(new Error('another server takes writes now'), { code: 'CONNECTION_CLOSED' });

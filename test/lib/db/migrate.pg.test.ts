@@ -32,7 +32,7 @@ test('a database that is newer than the program is refused', async () => {
 
 test('refuses a database that an unreleased version made', async () => {
   const unreleased = {
-    message: /made by an unreleased version of this program; start with an empty one/,
+    message: /created by an unreleased version of this program; start with an empty one/,
   };
   for (const old of [
     { ...future, name: '0000_times.sql' },

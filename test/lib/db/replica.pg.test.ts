@@ -101,9 +101,9 @@ test('a replica that dies is passed over, and used again when it is back', async
 test('a server that takes writes, and one of another cluster, is no replica', async (t) => {
   const itself = await follow(t, { url: primary.url });
   // Known from the first look on, which ends before the replica is given out.
-  assert.equal(itself.problem(), 'leads to the primary itself');
+  assert.equal(itself.problem(), 'points to the primary itself');
   const others = await startCluster(t);
   const stranger = await follow(t, { url: (await others.addReplica()).url });
-  assert.equal(stranger.problem(), 'is no replica of this primary');
+  assert.equal(stranger.problem(), 'is not a replica of this primary');
   assert.equal(await stranger.read(0, has(1)), undefined);
 });

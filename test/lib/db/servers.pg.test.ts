@@ -140,8 +140,8 @@ test('servers of two clusters are refused, and that is no outage', async (t) => 
   const [one, other] = [(await startCluster(t)).primary, (await startCluster(t)).primary];
   const { db } = poolOf(t, one, other);
   const sentence = new RegExp(
-    `its hosts are of different clusters, 127.0.0.1:${one.port} .* and 127.0.0.1:${other.port} |` +
-      `its hosts are of different clusters, 127.0.0.1:${other.port} .* and 127.0.0.1:${one.port} `,
+    `its hosts belong to different clusters, 127.0.0.1:${one.port} .* and 127.0.0.1:${other.port} |` +
+      `its hosts belong to different clusters, 127.0.0.1:${other.port} .* and 127.0.0.1:${one.port} `,
   );
   await assert.rejects(portOf(db), (error: Error) => {
     assert.match(error.message, sentence);
