@@ -8,27 +8,23 @@ type BatchLimits = {
   maxItems: number;
   /** Batches of several keys that are written at once. */
   concurrency?: number;
-  /** Time that the first item of a batch waits for others; 0 is until the end of this turn of the loop. */
+  /** Time that the first item waits for others. 0 waits until the end of this turn of the event loop. */
   lingerMs?: number;
 };
 
 type BatchWriters<In, Out> = {
-  /** Without it all items have the same key: one batch is written after the other. */
+  /** Without it, all items have the same key and batches are written one after the other. */
   keyOf?: (item: In) => string;
-  /**
-   * Writes items of several keys, all or none. With `writeKey` it must fail soon when one of them is held up, since the
-   * others wait with it.
-   */
+  /** Writes items of several keys, all or none. With `writeKey`, must fail soon if one key is blocked by a lock. */
   write: (items: In[]) => Promise<Out[]>;
-  /** Writes items of one key after a failure of `write`, however long that takes. */
+  /** Writes the items of one key after `write` failed, and may take long. */
   writeKey?: (items: In[]) => Promise<Out[]>;
 };
 
 /**
- * Collects items and writes those of all keys, such as organizations, in common batches, in which each key has its
- * share. A batch is written when it is full, when its first item has waited long enough, or at `flush`. The keys of a
- * batch wait until it is written, so that their items keep their order; items of other keys go into another batch next
- * to it. A key that is held up leaves the common batches until it goes on.
+ * Writes items of many keys, such as organizations, in shared batches with a fair share for each key. A batch is
+ * written when it is full, when its first item has waited long enough, or at `flush`. A key is in one batch at a time,
+ * so its items keep their order. A blocked key is retried alone and delays no other.
  *
  *     const saves = createBatch({ keyOf, write, writeKey }, { maxItems: 100, concurrency: 2, lingerMs: 20 });
  *     await saves.add(row);
@@ -37,8 +33,8 @@ export function createBatch<In, Out>(
   { keyOf = () => '', write, writeKey }: BatchWriters<In, Out>,
   { maxItems, concurrency = 1, lingerMs = 0 }: BatchLimits,
 ) {
-  /** Items by key. Those of a busy key wait for the end of a batch. */
   const ready = new Map<string, Waiting<In, Out>[]>();
+  /** Keys that are being written, with the items that came since. */
   const busy = new Map<string, { items: Waiting<In, Out>[]; due: boolean }>();
   let [readyItems, due, batches] = [0, false, 0];
   let isTimed = false;
@@ -68,10 +64,9 @@ export function createBatch<In, Out>(
     else setImmediate(end);
   }
 
-  /** Writes what is gathered without waiting for more. */
   function flush() {
     due = readyItems > 0;
-    for (const line of busy.values()) line.due = line.items.length > 0;
+    for (const queue of busy.values()) queue.due = queue.items.length > 0;
     writeDue();
   }
 
@@ -81,7 +76,6 @@ export function createBatch<In, Out>(
     }
   }
 
-  /** Takes items of as many keys as there are. The keys are busy until they are released. */
   function take() {
     const batch = takeShares(ready, maxItems);
     for (const [key, items] of batch) {
@@ -95,12 +89,12 @@ export function createBatch<In, Out>(
   }
 
   function release(key: string) {
-    const line = busy.get(key)!;
+    const queue = busy.get(key)!;
     busy.delete(key);
-    if (line.items.length === 0) return;
-    ready.set(key, line.items);
-    readyItems += line.items.length;
-    due ||= line.due;
+    if (queue.items.length === 0) return;
+    ready.set(key, queue.items);
+    readyItems += queue.items.length;
+    due ||= queue.due;
   }
 
   async function writeBatch(batch: Map<string, Waiting<In, Out>[]>) {
@@ -137,16 +131,16 @@ async function writeAll<In, Out>(
   for (const [place, { resolve }] of waiting.entries()) resolve(written[place]!);
 }
 
-function takeShares<Item>(lines: Map<string, Item[]>, maxItems: number): Map<string, Item[]> {
-  const taken = new Map<string, Item[]>();
-  for (let left = maxItems; left > 0 && lines.size > 0; ) {
-    const share = Math.max(1, Math.floor(left / lines.size));
-    for (const [key, items] of lines) {
-      const part = items.splice(0, Math.min(share, left));
-      left -= part.length;
-      if (part.length > 0) taken.set(key, [...(taken.get(key) ?? []), ...part]);
-      if (items.length === 0) lines.delete(key);
+function takeShares<Item>(queues: Map<string, Item[]>, maxItems: number): Map<string, Item[]> {
+  const batch = new Map<string, Item[]>();
+  for (let room = maxItems; room > 0 && queues.size > 0; ) {
+    const share = Math.max(1, Math.floor(room / queues.size));
+    for (const [key, items] of queues) {
+      const part = items.splice(0, Math.min(share, room));
+      room -= part.length;
+      if (part.length > 0) batch.set(key, [...(batch.get(key) ?? []), ...part]);
+      if (items.length === 0) queues.delete(key);
     }
   }
-  return taken;
+  return batch;
 }

@@ -1,16 +1,13 @@
 import { withinMs } from './deadline.ts';
 
-type CacheTimes = {
-  ttlMs: number;
-  /** Time that one caller waits for an answer. */
-  timeoutMs: number;
-};
-
 /**
- * Asks at most once in that time, and once for all callers that come together. A caller that waits too long
- * gets nothing, and so does one whose question failed; a question without an answer is not asked again.
+ * Caches the result of a call, which concurrent callers share. A caller gets undefined if the call fails or takes longer
+ * than the timeout. A pending call is never repeated.
  */
-export function cacheWithTtl<T>(ask: () => Promise<T>, { ttlMs, timeoutMs }: CacheTimes) {
+export function cacheWithTtl<T>(
+  ask: () => Promise<T>,
+  { ttlMs, timeoutMs }: { ttlMs: number; timeoutMs: number },
+) {
   let latest: Promise<T | undefined> | undefined;
   let [askedAt, isOpen] = [0, false];
 

@@ -1,6 +1,6 @@
 /**
- * Resolves with the promise, or with what `onLate` returns when that takes longer. The work behind the promise
- * goes on, and its later failure is ignored.
+ * Resolves with the promise, or with the result of `onLate` after the timeout. The work behind the promise is not
+ * stopped, and its later failure is ignored.
  *
  *     const answer = await withinMs(ask(), 1_000, () => undefined);
  */
@@ -18,7 +18,7 @@ export async function withinMs<T, Late>(
   }
 }
 
-/** The same with a signal in the place of a time. */
+/** Resolves with the promise, or with the result of `onAborted` once the signal aborts. */
 export async function unlessAborted<T, Aborted>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,
@@ -36,13 +36,13 @@ export async function unlessAborted<T, Aborted>(
   }
 }
 
-/** An event inside the process, for code that counts it or writes it down. It may have no subscriber. */
+/** An event inside the process, for metrics and logs. */
 export type Signal<Facts> = {
   publish: (facts: Facts) => void;
   subscribe: (listener: (facts: Facts) => void) => () => void;
 };
 
-/** A signal that never leaves this process. A listener that fails does no harm to the publisher. */
+/** A failing listener does not affect the publisher. */
 export function signal<Facts>(): Signal<Facts> {
   const listeners = new Set<(facts: Facts) => void>();
   return {

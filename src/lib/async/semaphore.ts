@@ -1,18 +1,17 @@
 export type SemaphoreOptions = {
   slots: number;
-  /** Groups that already hold slots leave this many free for newcomers. */
+  /** Slots that groups with slots leave free for newcomers. */
   reserve?: number;
-  /** Of these, so many are also for lines without a slot of a group that has others, such as its webhooks at one host. */
+  /** Part of the reserve for lines without a slot, such as another webhook of a group that is already busy. */
   reserveForLines?: number;
-  /** The most slots of one group, whatever is free. */
   maxPerGroup?: number | ((group: string) => number);
-  /** More waiters of one group are refused with `TooManyWaiting`. */
+  /** Further waiters of the group are rejected with `TooManyWaiting`. */
   maxWaitingPerGroup?: number;
   first?: readonly FirstGroup[];
   startsPerSecond?: number | null;
 };
 
-/** Goes before others while it holds fewer than `max` slots. Others leave it `kept` slots. */
+/** Goes first while it holds fewer than `max` slots. `kept` slots are reserved for it. */
 type FirstGroup = { name: string; max: number; kept: number };
 
 type SemaphoreCounts = { total: number; held: number; waiting: number; groups: number };
@@ -25,20 +24,21 @@ type Waiter = { start: () => void };
 type Group = {
   name: string;
   held: number;
-  /** Who waits, and how many slots are held, by line. */
+  /** Waiters by line. */
   lines: Map<string, Set<Waiter>>;
+  /** Held slots by line. */
   heldBy: Map<string, number>;
 };
 
 export const nextLine = 'next';
 
-/** Timers are late by some milliseconds: without this much credit a fast rate is never reached. */
+/** Credit for late timers. Without it, a fast rate is never reached. */
 const lateTimerMs = 20;
 
 /**
- * A semaphore that groups, such as organizations, share fairly. A group without a slot gets one while any is free. A
- * group with slots gets more while more than the reserve is free, and out of the reserve while it holds fewer than are
- * free: idle capacity is used, and a newcomer never waits for a neighbour whose work hangs. Groups that wait take turns.
+ * A semaphore that groups, such as organizations, share fairly. Waiting groups take turns. A group without slots gets
+ * any free one. A group with slots gets more while more than the reserve, or more than it holds, is free. So idle
+ * capacity is used, and a newcomer never waits for a neighbour that hangs.
  *
  *     const semaphore = createSemaphore({ slots: 20, reserve: 4 });
  *     await semaphore.run(orgId, () => callTheSharedThing(), AbortSignal.timeout(5_000));
@@ -69,7 +69,7 @@ export function createSemaphore(options: SemaphoreOptions) {
         group.held -= 1;
         hold(group, line, -1);
         held -= 1;
-        // Behind the groups that have waited without a slot.
+        // Goes behind the groups that have waited without a slot.
         if (group.held === 0) moveToEnd(group);
       }
       if (group.held === 0 && group.lines.size === 0) groups.delete(name);
@@ -131,7 +131,7 @@ export function createSemaphore(options: SemaphoreOptions) {
 
   const heldBy = (name: string) => groups.get(name)?.held ?? 0;
 
-  /** Waits for a slot and returns how to give it back. Rejects with the signal's reason. */
+  /** Waits for a slot and returns its release function. Rejects with the signal's reason. */
   async function acquire(name: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -192,7 +192,7 @@ function remove({ lines }: Group, line: string, waiter: Waiter): boolean {
   return true;
 }
 
-/** Lines without a slot go before others; apart from that they take turns. */
+/** Lines without a slot go first, the others take turns. */
 function lineOf({ lines, heldBy }: Group): string {
   if (lines.has(nextLine)) return nextLine;
   for (const line of lines.keys()) if (!heldBy.has(line)) return line;
@@ -214,7 +214,7 @@ function takeWaiter({ lines }: Group, line: string): Waiter {
   return waiter;
 }
 
-/** A semaphore for each key, such as a host, kept while it is used. */
+/** One semaphore per key, such as a host, dropped when unused. */
 export function createSemaphores(options: SemaphoreOptions) {
   const byKey = new Map<string, Semaphore>();
   return {

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type YieldToRequests = (signal: AbortSignal) => Promise<void>;
 
-/** Above this share of busy time, requests already wait for each other and for processors of Postgres. */
-const maxBusyShare = 0.6;
-const lookEveryMs = 50;
-const maxLooks = 10;
+/** Above this utilization, requests already wait for each other and for Postgres. */
+const maxUtilization = 0.6;
+const pollMs = 50;
+const maxPolls = 10;
 
 /**
- * Lets background work begin when the event loop has time to spare, one piece after the other, and each after half a
- * second in any case: while requests need the processors, all such work together begins twice a second.
+ * Delays background work while the event loop is busy with requests. Pieces start one after the other, each after at
+ * most half a second, so under load all background work together starts two pieces a second.
  *
  *     const yieldToRequests = createYieldToRequests();
  *     await yieldToRequests(signal);
@@ -18,10 +18,10 @@ const maxLooks = 10;
 export function createYieldToRequests(isBusy = loopIsBusy()): YieldToRequests {
   let last: Promise<void> = Promise.resolve();
 
-  async function wait(before: Promise<void>, signal: AbortSignal) {
-    await before;
-    for (let looks = 0; looks < maxLooks && isBusy(); looks++) {
-      await sleep(lookEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+  async function wait(previous: Promise<void>, signal: AbortSignal) {
+    await previous;
+    for (let polls = 0; polls < maxPolls && isBusy(); polls++) {
+      await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 
@@ -33,12 +33,12 @@ export function createYieldToRequests(isBusy = loopIsBusy()): YieldToRequests {
 }
 
 function loopIsBusy() {
-  let [lookedAt, before, isBusy] = [0, performance.eventLoopUtilization(), false];
+  let [polledAt, previous, isBusy] = [0, performance.eventLoopUtilization(), false];
   return () => {
-    if (performance.now() - lookedAt >= lookEveryMs) {
-      const now = performance.eventLoopUtilization();
-      isBusy = performance.eventLoopUtilization(now, before).utilization > maxBusyShare;
-      [lookedAt, before] = [performance.now(), now];
+    if (performance.now() - polledAt >= pollMs) {
+      const current = performance.eventLoopUtilization();
+      isBusy = performance.eventLoopUtilization(current, previous).utilization > maxUtilization;
+      [polledAt, previous] = [performance.now(), current];
     }
     return isBusy;
   };

@@ -2,46 +2,46 @@ import { createSemaphore } from '../async/semaphore.ts';
 import type { Part, Sql } from '../db/db.ts';
 import { createOutage, type Fields, type Log } from '../log/log.ts';
 
-// Background work that waits in a table and is claimed by lease: deliveries to webhooks, analyses of comments.
+// Background work that is claimed from a table by lease: webhook deliveries, comment analyses.
 
 export const requeue = Symbol('requeue');
 
 export type Claim = {
   by: string;
   atMost: number;
-  /** Ids that this process has claimed already. A claim of its lease that is not among them is free: its answer was lost. */
+  /** Ids that this process already has. Other rows of its lease are free, because the reply to their claim was lost. */
   known: readonly string[];
 };
 
 type ClaimLimits = {
-  /** Items of one group that run at once. A group that hangs holds no more than these. */
+  /** Items of one group that run at once. */
   running: number;
   claim: number;
-  /** Items of one group that wait in memory; all others wait in the table. */
+  /** Items of one group that wait in memory. */
   ready: number;
-  /** The same with those that run or are not recorded yet. */
+  /** Items of one group that wait, run or are not recorded yet. */
   known: number;
 };
 
 type ClaimsOptions<Group, Item, Outcome> = {
   log: Log;
-  /** Logged once when the table cannot be read or written, and once when it can again. */
+  /** Log messages for when the table becomes unavailable and available again. */
   outage: { begins: string; over: string };
-  /** The name in which this process claims. When it dies, what it claimed is free again. */
+  /** Claims are held by this lease and become free when its process dies. */
   lease: () => string;
   limits: ClaimLimits;
   keyOf: (group: Group) => string;
   fieldsOf: (group: Group) => Fields;
-  /** Groups of one tenant are swept one after the other, those of several tenants side by side. */
+  /** Groups of one tenant are swept one after the other, tenants in parallel. */
   tenantOf: (group: Group) => string;
-  /** Groups that have items which are due and left by the others. */
+  /** Lists groups with due items that no live process has claimed. */
   listDue: (by: string) => Promise<Group[]>;
-  /** Claims items that are due, the most urgent first. */
+  /** Claims due items, the most urgent first. */
   claim: (group: Group, claim: Claim) => Promise<{ items: Item[]; hasMore: boolean }>;
   release: (group: Group, ids: string[]) => Promise<unknown>;
-  /** An item that is `requeue` waits in the table for the next claim; after a rejection, that one comes after a pause. */
+  /** A result of `requeue` leaves the item in the table for the next claim. A rejection also pauses the group. */
   run: (item: Item) => Promise<Outcome | typeof requeue>;
-  /** Writes the outcome, where `run` does not. Meanwhile another item of the group runs. */
+  /** Writes the outcome while the next item of the group already runs. */
   record?: (outcome: Outcome) => Promise<unknown>;
 };
 
@@ -51,10 +51,10 @@ type Queue<Group, Item> = {
   running: number;
   /** Ready, running or not recorded yet. */
   known: Set<string>;
-  /** The table may have items that are due and not known here. */
+  /** The table may have more due items. */
   hasMore: boolean;
   claiming: Promise<void> | undefined;
-  /** Set after a failure: until then nothing is claimed, unless somebody wakes the group. */
+  /** Set after a failure. Only `wake` claims before its end. */
   pause: NodeJS.Timeout | undefined;
 };
 
@@ -62,10 +62,9 @@ const pauseMs = 500;
 const maxTenantsSwept = 8;
 
 /**
- * Claims items group by group, such as the deliveries of one webhook, and runs a few of each group at once. Groups
- * share nothing here, so a slow one, or one with a long backlog, delays no other; what all of them need, such as
- * connections, `run` takes in fair turns. Nothing is lost: an item stays in the table until its outcome is
- * recorded, and when its process dies its lease ends, so that the sweep of another process claims it.
+ * Claims items group by group, such as the deliveries of one webhook, and runs a few of each group at once. A slow group
+ * or a long backlog delays no other group. An item stays in the table until its outcome is recorded. When a process
+ * dies, its lease ends and the sweep of another process claims its items.
  */
 export function createClaims<Group, Item extends { id: string }, Outcome>(
   options: ClaimsOptions<Group, Item, Outcome>,
@@ -78,27 +77,27 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   let stopping = false;
   let onIdle = () => {};
 
-  /** Runs an item that this process has just committed as claimed by its lease, without reading it again. */
+  /** Runs an item that this process has just committed as claimed, without reading it again. */
   function offer(group: Group, item: Item) {
     const queue = queueOf(group);
     const { ready, known } = queue;
-    // Room for one claim is kept: what others left must not wait behind what this process commits.
+    // Keeps room for one claim, so that older items in the table do not starve.
     const hasRoom = ready.length < limits.ready - limits.claim && known.size < limits.known;
     if (!hasRoom || stopping) queue.hasMore = true;
     else ready.push(...remember(queue, [item]));
     advance(queue);
   }
 
-  /** Claims what is due of a group; resolves once the items have started for which there is room. */
+  /** Claims due items of a group. Resolves once as many as possible have started. */
   async function wake(group: Group) {
     const queue = queueOf(group);
     queue.hasMore = true;
-    await queue.claiming?.catch(() => {}); // it may have looked before
+    await queue.claiming?.catch(() => {}); // it may have read the table too early
     if (queue.hasMore) await claim(queue);
     advance(queue);
   }
 
-  /** Wakes the groups with something due, such as what a dead process had claimed. */
+  /** Wakes all groups with due items, including the claims of dead processes. */
   function sweep() {
     if (stopping) return Promise.resolve();
     sweeping ??= wakeDue().finally(() => {
@@ -130,7 +129,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     return queue;
   }
 
-  /** Starts what there is room for, and claims more when few are left to start. */
+  /** Starts items while there is room, and claims more when few are ready. */
   function advance(queue: Queue<Group, Item>) {
     while (!stopping && queue.running < limits.running && queue.ready.length > 0) {
       void run(queue, queue.ready.shift()!);
@@ -143,7 +142,6 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     if (queues.size === 0) onIdle();
   }
 
-  /** One claim at a time, so that each knows of those before. */
   async function claim(queue: Queue<Group, Item>) {
     const isFull =
       queue.ready.length > limits.ready - limits.claim || queue.known.size >= limits.known;
@@ -155,7 +153,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
       await queue.claiming;
       outage.worked(queue);
     } catch (error) {
-      tryLater(queue, error);
+      pauseAfter(queue, error);
       throw error;
     } finally {
       queue.claiming = undefined;
@@ -169,14 +167,14 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     const { items, hasMore } = await options.claim(queue.group, claim);
     queue.hasMore ||= hasMore;
     queue.ready.unshift(...remember(queue, items));
-    if (stopping) await letGo(queue);
+    if (stopping) await releaseReady(queue);
   }
 
-  /** A claim may return what was offered since it began, and the other way round. */
+  /** Returns the new items: an item can be offered and claimed at the same time. */
   function remember({ known }: Queue<Group, Item>, items: readonly Item[]) {
-    const unknown = items.filter(({ id }) => !known.has(id));
-    for (const { id } of unknown) known.add(id);
-    return unknown;
+    const added = items.filter(({ id }) => !known.has(id));
+    for (const { id } of added) known.add(id);
+    return added;
   }
 
   async function run(queue: Queue<Group, Item>, item: Item) {
@@ -186,7 +184,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
       else if (stopping) await options.release(queue.group, [item.id]);
       else queue.hasMore = true;
     } catch (error) {
-      tryLater(queue, error);
+      pauseAfter(queue, error);
     }
     queue.known.delete(item.id);
     advance(queue);
@@ -202,34 +200,33 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     }
   }
 
-  /** A failed claim may have succeeded all the same, and no other process would take what this one has claimed. */
-  function tryLater(queue: Queue<Group, Item>, err: unknown) {
+  /** Claims again after a pause. A claim that failed here may have succeeded in Postgres. */
+  function pauseAfter(queue: Queue<Group, Item>, err: unknown) {
     outage.failed(queue, { err, ...options.fieldsOf(queue.group) });
     queue.hasMore = true;
     queue.pause ??= setTimeout(() => {
       queue.pause = undefined;
       advance(queue);
-    }, pauseMs).unref(); // a process that ends gives up its claims
+    }, pauseMs).unref();
   }
 
-  /** Claims and starts nothing more. */
   function stopClaiming() {
     stopping = true;
   }
 
-  /** The same; resolves when all that runs is recorded and the rest is given back. */
+  /** Resolves when running items are recorded and ready items are released. */
   async function stop() {
     stopClaiming();
     const idle = new Promise<void>((resolve) => {
       onIdle = resolve;
     });
-    await Promise.all([...queues.values()].map(letGo));
+    await Promise.all([...queues.values()].map(releaseReady));
     for (const queue of [...queues.values()]) advance(queue);
     if (queues.size > 0) await idle;
   }
 
-  /** If it fails, the end of the lease sets the items free. */
-  async function letGo(queue: Queue<Group, Item>) {
+  /** If this fails, the end of the lease releases the items. */
+  async function releaseReady(queue: Queue<Group, Item>) {
     const ids = queue.ready.splice(0).map(({ id }) => id);
     for (const id of ids) queue.known.delete(id);
     if (ids.length > 0) await options.release(queue.group, ids).catch(() => {});
@@ -238,14 +235,14 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   return { offer, wake, sweep, stopClaiming, stop };
 }
 
-/** No living process has claimed the row. */
+/** No live process has claimed the row. */
 const isFree = (sql: Sql): Part => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
 
-/** A process of this lease may claim the row, unless it knows of it. */
+/** This lease may claim the row, unless its process already has it. */
 export const isClaimable = (sql: Sql, by: string): Part => sql`
   (claimed_by = ${by} or ${isFree(sql)})`;
 
-/** The row is left to a process of this lease: it is free, or the answer to its own claim was lost a while ago. */
+/** The row is free, or this lease claimed it a while ago and never got the reply. */
 export const isAbandoned = (sql: Sql, by: string, since: Part): Part => sql`
   (${isFree(sql)} or claimed_by = ${by} and ${since} < now() - interval '2 seconds')`;

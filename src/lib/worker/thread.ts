@@ -6,7 +6,7 @@ export type ThreadReply = { ok: true; value: unknown } | { ok: false; error: str
 
 type ThreadTasks = Readonly<Record<string, (input: never) => unknown>>;
 
-/** Answers the requests of `createWorker`, in the thread that it starts. */
+/** Runs in the thread and serves the requests of `createWorker`. */
 export function serveTasks(tasks: ThreadTasks) {
   yieldToOtherThreads();
   parentPort!.on('message', async (request: ThreadRequest) => {
@@ -14,14 +14,14 @@ export function serveTasks(tasks: ThreadTasks) {
   });
 }
 
-/** When processors are short, callers who wait come first. Only Linux has a priority for each thread. */
+/** Lowers the priority of this thread. Only Linux has priorities per thread. */
 function yieldToOtherThreads() {
   if (process.platform !== 'linux') return;
   const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
   try {
     setPriority(Math.min(getPriority() + PRIORITY_BELOW_NORMAL, PRIORITY_LOW));
   } catch {
-    // A sandbox may forbid it: then all threads are equal.
+    // A sandbox may forbid it.
   }
 }
 

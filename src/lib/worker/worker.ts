@@ -2,10 +2,10 @@ import { Worker as Thread } from 'node:worker_threads';
 import { createSemaphore, TooManyWaiting } from '../async/semaphore.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
-// The constructor is taken once, at the start: `restrictToNetwork` takes it away from everything else.
+// Taken at the start, because `restrictToNetwork` removes the constructor for everything else.
 const ThreadConstructor = Thread;
 
-/** The thread's program: a file of a checkout, or a text out of the executable. */
+/** A file of the checkout, or source text from the executable. */
 export type ThreadProgram = URL | string;
 
 export type WorkerOptions = {
@@ -16,7 +16,6 @@ export type WorkerOptions = {
 
 type WorkerTask = { name: string; input: unknown; group: string; limitMs: number };
 
-/** Why a task has no result: it took too long, too many wait, the worker stopped, or the thread or the task failed. */
 export class WorkerError extends Error {
   readonly kind: 'timeout' | 'busy' | 'stopped' | 'failed';
 
@@ -29,9 +28,9 @@ export class WorkerError extends Error {
 export type Worker = ReturnType<typeof createWorker>;
 
 /**
- * Runs tasks one after the other in a thread of its own, which starts with the first task and keeps what it has loaded.
- * A task that takes longer than its limit, waiting included, ends with an error; if it is running, the thread ends with it.
- * A thread that ran out of memory, or could not start, fails its task alone: the next starts another.
+ * Runs tasks one after the other in a thread, which starts with the first task. A task that exceeds its limit, waiting
+ * included, fails, and its thread is terminated. A thread that crashes fails only its task, and the next task starts
+ * another thread.
  *
  *     const worker = createWorker({ program: () => new URL('./thread.ts', import.meta.url), ... });
  *     await worker.run({ name: 'hash', input: text, group: tenant, limitMs: 2_000 });
@@ -62,7 +61,7 @@ export function createWorker({ program, heapMb, waitingPerGroup }: WorkerOptions
     throw new WorkerError('failed', reply.error);
   }
 
-  /** A thread that ends late leaves its successor alone. */
+  /** A thread that exits late must not clear its successor. */
   function startOne(): RunningThread {
     const started = startThread(program(), {
       heapMb,
@@ -79,9 +78,9 @@ export function createWorker({ program, heapMb, waitingPerGroup }: WorkerOptions
   }
 
   async function end() {
-    const ended = thread;
+    const stopped = thread;
     thread = undefined;
-    await ended?.terminate();
+    await stopped?.terminate();
   }
 
   return { run, stop, isRunning: () => thread !== undefined };
@@ -98,8 +97,7 @@ function startThread(program: ThreadProgram, { heapMb, onExit }: ThreadOptions) 
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16 },
   });
-  // Only a running task keeps the process alive.
-  thread.unref();
+  thread.unref(); // only a running task keeps the process alive
 
   async function ask(request: ThreadRequest, limit: AbortSignal): Promise<ThreadReply> {
     const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
@@ -119,14 +117,13 @@ function startThread(program: ThreadProgram, { heapMb, onExit }: ThreadOptions) 
     }
   }
 
-  // Also between tasks: the next one then starts another thread.
   thread.on('error', onExit).on('exit', onExit);
   return { ask, terminate: () => thread.terminate() };
 }
 
 /**
- * A thread may compute, and nothing else. Without this it would begin with all that the process was started
- * with, also what the process has given up since. A program in files must still read them.
+ * Without this, a thread would start with the original permissions of the process, including dropped ones. A program
+ * in a checkout must read its files.
  */
 const permissionsFor = (program: ThreadProgram) =>
   typeof program === 'string' ? ['--permission'] : ['--permission', '--allow-fs-read=*'];
