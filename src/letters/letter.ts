@@ -1,5 +1,5 @@
 import type { Filling, MessageTemplate } from '../lib/smtp/message.ts';
-import { slot } from '../lib/smtp/pool.ts';
+import { slot } from '../lib/smtp/message.ts';
 import { isPlainLine, oneLine } from '../lib/validation/parse.ts';
 import { logoPath } from '../organizations/logo.ts';
 import { type SurveyType, scoresInOrder, typeFacts } from '../survey-types.ts';

@@ -11,7 +11,7 @@ import { mailableAddress } from '../lib/smtp/address.ts';
 import { type MailOutcome, rejectAddress } from '../lib/smtp/connection.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
 import { compose } from '../lib/smtp/message.ts';
-import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
+import type { MailTransport, SendOptions } from '../lib/smtp/smtp.ts';
 import { errorType, inSpan } from '../lib/tracing/spans.ts';
 import { mailed } from '../signals.ts';
 import { languageFor } from '../surveys/texts.ts';
@@ -483,11 +483,11 @@ export function createMailer({
 
   const stopping = new AbortController();
 
-  async function send(claimed: WrittenMail, leaving: Leaving = {}): Promise<MailOutcome> {
+  async function send(claimed: WrittenMail, sendOptions: SendOptions = {}): Promise<MailOutcome> {
     stopping.signal.throwIfAborted();
     const mayLeave = async () => {
       stopping.signal.throwIfAborted();
-      return (await leaving.mayLeave?.()) ?? true;
+      return (await sendOptions.mayLeave?.()) ?? true;
     };
     const letter = letterOf(claimed);
     const to = mailableAddress(claimed.email);
@@ -499,7 +499,7 @@ export function createMailer({
     const message = letter.fill(letter.filling(contact, new Date()));
     const signed = dkim ? await dkim(message) : message;
     return await transport.send({ from, to }, signed, {
-      ...leaving,
+      ...sendOptions,
       group: claimed.org_id,
       mayLeave,
     });

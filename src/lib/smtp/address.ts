@@ -3,16 +3,12 @@ import { domainToASCII } from 'node:url';
 const maxAddressLength = 254;
 const maxLocalPartLength = 64;
 
-/** A contact or sender as mail shows it. Never joined into one string, which would have to be parsed again. */
 export type Mailbox = { name: string | null; address: string };
 
 /**
- * The form an address is mailed in, or undefined when there is none.
- *
- * Stricter than the standard, which allows forms that are never meant: no quoted local parts, no comments,
- * no address literals, no domain without a dot. An international domain is mailed in its
- * ASCII form, which every server takes. A local part beyond ASCII is refused: it needs SMTPUTF8 on
- * every server on the way, and a mail that is lost half way helps no contact.
+ * Returns the address as it is mailed, or undefined if it is invalid. Stricter than the standard: no quoted local parts,
+ * comments, address literals or domains without a dot. An international domain is mailed in its ASCII form. A
+ * non-ASCII local part is rejected, because it needs SMTPUTF8 on every server on the way.
  */
 export function mailableAddress(text: string): string | undefined {
   const trimmed = text.trim();
@@ -27,9 +23,8 @@ export function mailableAddress(text: string): string | undefined {
 const localForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 
 /**
- * The form an address is stored and shown in: as it was written, but an international domain in its ASCII
- * form, so that both spellings count as the same contact. It is ASCII, so that Postgres and this code agree
- * on its lower case.
+ * Returns the address as it is stored and shown: as written, but with an international domain in its ASCII form. The
+ * result is ASCII, so that Postgres and this code agree on its lower case.
  */
 export function normalizeEmail(text: string): string | undefined {
   const mailed = mailableAddress(text);
@@ -39,20 +34,19 @@ export function normalizeEmail(text: string): string | undefined {
 
 const isAscii = (text: string) => /^[\x21-\x7e]*$/.test(text);
 
-/** The key that addresses are compared by, also unchecked ones. */
+/** The key that addresses, even invalid ones, are compared by. */
 export const addressKey = (text: string) => (mailableAddress(text) ?? text.trim()).toLowerCase();
 
 /**
- * A regular expression, for Postgres and for JavaScript, that finds an address in a text or in JSON, but not as the end
- * or the beginning of another one. To be used without regard to case.
+ * A case-insensitive regular expression for Postgres and JavaScript that finds an address in text or JSON, but not as
+ * part of a longer address.
  */
 export const addressPattern = (key: string) =>
   `(?:(?<![a-z0-9._%+-])|(?<=\\\\[bfnrt]))${key.replace(/[^a-z0-9]/g, '\\$&')}(?![a-z0-9-]|\\.[a-z0-9])`;
 
-/** Whether mail can be addressed to it: the one rule for every address. */
 export const isMailable = (text: string) => mailableAddress(text) !== undefined;
 
-/** Lower case; undefined for what is not a name in the public domain name system. */
+/** Lower case, or undefined if it is not a public domain name. */
 function asciiDomain(text: string): string | undefined {
   if (!domainLetters.test(text)) return undefined;
   const ascii = domainToASCII(text.normalize('NFC')).toLowerCase();
@@ -60,6 +54,6 @@ function asciiDomain(text: string): string | undefined {
 }
 
 const domainLetters = /^[\p{L}\p{M}\p{N}.-]+$/u;
-// At least two labels, the last of which is not a number: 10.0.0.1 is no domain.
+// At least two labels, and the last one is not a number: 10.0.0.1 is not a domain.
 const domainForm =
   /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -4,22 +4,22 @@ import { unlessAborted, withinMs } from '../async/deadline.ts';
 import { dotStuff } from './message.ts';
 import type { SmtpSettings } from './settings.ts';
 
-/** Where a test may stop the world: before anything of a message is said, and after its 250. */
+/** Hooks for tests: before a message is sent, and after the server accepted it. */
 type Stage = 'before_data' | 'after_accepted';
 export type OnStage = (stage: Stage) => void | Promise<void>;
 
 export type Connection = {
   smtp: SMTPConnection;
   server: Conversation;
-  abilities: Abilities;
+  extensions: Extensions;
   messages: number;
 };
 type Opened = { connection: Connection } | { failure: MailOutcome };
 
-/** Connects, greets, encrypts and logs in, or says what went wrong. */
+/** Connects, greets, encrypts and logs in. */
 export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Opened> {
   const smtp = new SMTPConnection(connectionOptions(settings));
-  // No other listener exists while the connection is idle, and an error without one would end the process.
+  // An error of an idle connection without a listener would end the process.
   smtp.on('error', () => {});
   const attempt = new Promise<Opened>((resolve) => {
     const fail = (error: SmtpError) => {
@@ -30,9 +30,9 @@ export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Open
     smtp.once('end', () => fail(new Error('the server closed the connection')));
     smtp.connect((error) => {
       if (error) return fail(error);
-      const abilities = readAbilities(smtp.lastServerResponse || '');
+      const extensions = readExtensions(smtp.lastServerResponse || '');
       const done = () =>
-        resolve({ connection: { smtp, server: converse(smtp), abilities, messages: 0 } });
+        resolve({ connection: { smtp, server: converse(smtp), extensions, messages: 0 } });
       if (!settings.auth) return done();
       smtp.login(settings.auth, (refused) => (refused ? fail(refused) : done()));
     });
@@ -41,22 +41,21 @@ export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Open
     smtp.close();
     return { failure: lost(reason) };
   };
-  return bounded(attempt, { settings, signal, giveUp });
+  return limitTime(attempt, { settings, signal, giveUp });
 }
 
-/** What its answer to EHLO says that the server can do. */
-const readAbilities = (ehlo: string): Abilities => {
+const readExtensions = (ehlo: string): Extensions => {
   const size = /^250[ -]SIZE(?: +(\d+))?/im.exec(ehlo);
   return {
     pipelining: /^250[ -]PIPELINING\b/im.test(ehlo),
     size: size !== null,
-    largest: Number(size?.[1] ?? 0) || null,
+    maxBytes: Number(size?.[1] ?? 0) || null,
   };
 };
 
-/** One message over an open connection, which is closed if the server does not keep to the protocol. */
+/** Sends a message, and closes the connection if the server violates the protocol. */
 export function transmit(
-  { smtp, server, abilities }: Connection,
+  { smtp, server, extensions }: Connection,
   {
     envelope,
     bytes,
@@ -64,21 +63,18 @@ export function transmit(
   }: { envelope: Envelope; bytes: Buffer; signal?: AbortSignal | undefined },
   settings: SmtpSettings,
 ): Promise<MailOutcome> {
-  const message = { envelope, bytes, dot: { said: false } };
+  const message = { envelope, bytes, dot: { isSent: false } };
   const giveUp = (reason: string): MailOutcome => {
-    const kind = message.dot.said ? 'unknown' : 'lost';
+    const kind = message.dot.isSent ? 'unknown' : 'lost';
     smtp.close();
     return { kind, reason };
   };
-  const attempt = transact(server, abilities, message);
-  return bounded(attempt, { settings, signal, giveUp });
+  const attempt = transact(server, extensions, message);
+  return limitTime(attempt, { settings, signal, giveUp });
 }
 
-/**
- * An attempt that ends in any case. The connection itself watches for a silent server; this limit is for
- * one that answers a byte at a time, and for a caller whose time is over.
- */
-async function bounded<T>(
+/** nodemailer watches for a silent server. This limit is for one that drips bytes, and for callers that abort. */
+async function limitTime<T>(
   attempt: Promise<T>,
   {
     settings,
@@ -99,7 +95,7 @@ function connectionOptions(settings: SmtpSettings) {
     requireTLS: tls === 'required',
     opportunisticTLS: tls === 'opportunistic',
     ignoreTLS: tls === 'none',
-    // Encryption without a proven name still beats none, which is what an opportunistic one falls to.
+    // Unverified encryption is better than none, which is the fallback of `opportunistic`.
     tls: { rejectUnauthorized: verify && tls !== 'opportunistic' },
     name: helo ?? undefined,
     connectionTimeout: connectTimeoutMs,
@@ -113,19 +109,18 @@ function connectionOptions(settings: SmtpSettings) {
 
 export type Envelope = { from: string; to: string };
 
-/** What the server can do, and the largest message that it takes. */
-type Abilities = { pipelining: boolean; size: boolean; largest: number | null };
+type Extensions = { pipelining: boolean; size: boolean; maxBytes: number | null };
 
-/** `dot.said` becomes true when the message has gone out so far that it may arrive. */
-type SmtpMessage = { envelope: Envelope; bytes: Buffer; dot: { said: boolean } };
+/** Once `dot.isSent` is true, the message may arrive. */
+type SmtpMessage = { envelope: Envelope; bytes: Buffer; dot: { isSent: boolean } };
 
-/** MAIL, RCPT, DATA and the message, and what the server makes of them. */
+/** Sends MAIL, RCPT, DATA and the message. */
 async function transact(
   server: Conversation,
-  { pipelining, size, largest }: Abilities,
+  { pipelining, size, maxBytes }: Extensions,
   { envelope, bytes, dot }: SmtpMessage,
 ): Promise<MailOutcome> {
-  if (largest !== null && bytes.length > largest) return tooLarge(largest);
+  if (maxBytes !== null && bytes.length > maxBytes) return tooLarge(maxBytes);
   const commands = [
     `MAIL FROM:<${envelope.from}>${size ? ` SIZE=${bytes.length}` : ''}`,
     `RCPT TO:<${envelope.to}>`,
@@ -135,7 +130,7 @@ async function transact(
   if (failed) return failed;
 
   const reply = await server.sayMessage(bytes, dot);
-  if ('ended' in reply) return dot.said ? unknown(reply.ended) : lost(reply.ended);
+  if ('ended' in reply) return dot.isSent ? unknown(reply.ended) : lost(reply.ended);
   if (isDone(reply.code)) return { kind: 'accepted', response: tidy(reply.text) };
   return isRefusal(reply.code) ? refusal(reply, 'message') : unknown(tidy(reply.text));
 }
@@ -144,10 +139,7 @@ const stages = ['sender', 'recipient', 'message'] as const;
 const [atSender, , atData] = [0, 1, 2];
 const goodbye = 421;
 
-/**
- * All commands at once if the server takes that, else each after the reply to the one before. Undefined
- * when the server waits for the message.
- */
+/** Pipelines the commands if the server allows it. Returns undefined when the server waits for the message. */
 async function begin(server: Conversation, commands: readonly string[], pipelining: boolean) {
   const replies = pipelining ? server.say(...commands) : [];
   let failed: MailOutcome | undefined;
@@ -168,8 +160,8 @@ async function begin(server: Conversation, commands: readonly string[], pipelini
 }
 
 /**
- * From a server that takes DATA although it refused what came before. Without a recipient an empty
- * message reaches no recipient; without a sender there is nothing to trust it with.
+ * Ends the transaction of a server that accepts DATA although it rejected an earlier command. Without a recipient, an
+ * empty message reaches nobody. Without a sender, the connection is closed.
  */
 async function abandon(server: Conversation, failedAt: number) {
   if (failedAt === atSender) server.close();
@@ -184,31 +176,29 @@ type Said = Extract<Reply, { code: number }>;
 const lost = (reason: string): MailOutcome => ({ kind: 'lost', reason });
 const unknown = (reason: string): MailOutcome => ({ kind: 'unknown', reason });
 
-/** What a server said, or why it will say nothing more. */
+/** A reply, or the reason why the conversation ended. */
 type Reply = { code: number; text: string } | { ended: string };
 
-/** Commands to and replies from a server that has greeted us, over one connection. */
 type Conversation = ReturnType<typeof converse>;
 
 const maxReplyLength = 64 * 1024;
 
 /**
- * Takes over a connection that nodemailer has opened, encrypted and logged in to, and that it goes on to
- * watch for errors, silence and its end. Its own way of sending looks at every byte of a message in
- * JavaScript and pipes it through streams, which is most of what a mail would cost.
+ * Takes over a connection that nodemailer has opened and logged in to, and that it still watches for errors, silence and
+ * the end. nodemailer's own sending inspects every byte and uses streams, which would be most of the cost of a mail.
  */
 export function converse(smtp: SMTPConnection) {
   const socket = smtp._socket || undefined;
-  const expected: ((reply: Reply) => void)[] = [];
-  let over: string | undefined;
+  const pending: ((reply: Reply) => void)[] = [];
+  let endReason: string | undefined;
   const end = (reason: string) => {
-    over ??= reason;
-    for (const answer of expected.splice(0)) answer({ ended: over });
+    endReason ??= reason;
+    for (const resolve of pending.splice(0)) resolve({ ended: endReason });
   };
   const read = replyReader((reply) => {
-    const answer = expected.shift();
-    if (answer) answer(reply);
-    else smtp.close(); // unexpected: it says goodbye, or what cannot be understood
+    const resolve = pending.shift();
+    if (resolve) resolve(reply);
+    else smtp.close(); // a goodbye, or nonsense
   });
 
   smtp.on('error', (error: Error) => end(tidy(error.message) || 'the connection failed'));
@@ -219,12 +209,12 @@ export function converse(smtp: SMTPConnection) {
   });
 
   const nextReply = () =>
-    new Promise<Reply>((answer) => {
-      if (over !== undefined) answer({ ended: over });
-      else expected.push(answer);
+    new Promise<Reply>((resolve) => {
+      if (endReason !== undefined) resolve({ ended: endReason });
+      else pending.push(resolve);
     });
 
-  /** Writes commands at once; a reply comes for each of them, in their order. */
+  /** Writes all commands at once and returns their replies in order. */
   function say(...commands: string[]): Promise<Reply>[] {
     const replies = commands.map(nextReply);
     socket?.write(`${commands.join('\r\n')}\r\n`);
@@ -232,24 +222,24 @@ export function converse(smtp: SMTPConnection) {
   }
 
   /**
-   * Writes a message and its final dot. A long message is out before its dot is said: until then nothing
-   * has arrived, and a server that replies too early is left.
+   * Writes a message and its final dot. A long message is flushed before the dot, so that a connection that breaks
+   * earlier has surely lost it. A server that replies too early is disconnected.
    */
-  async function sayMessage(message: Buffer, dot: { said: boolean }): Promise<Reply> {
+  async function sayMessage(message: Buffer, dot: { isSent: boolean }): Promise<Reply> {
     const reply = nextReply();
-    if (!socket || over !== undefined) return await reply;
+    if (!socket || endReason !== undefined) return await reply;
     socket.cork();
     const flows = socket.write(dotStuff(message));
     if (!flows) {
       socket.uncork();
       await Promise.race([reply, once(socket, 'drain').catch(() => reply)]);
-      if (expected.length === 0) {
+      if (pending.length === 0) {
         smtp.close();
         return await reply;
       }
       socket.cork();
     }
-    dot.said = true;
+    dot.isSent = true;
     socket.write('.\r\n');
     socket.uncork();
     return await reply;
@@ -258,7 +248,7 @@ export function converse(smtp: SMTPConnection) {
   return { say, sayMessage, close: () => smtp.close() };
 }
 
-/** Cuts what arrives into replies. False once more is held than any reply has. */
+/** Splits incoming text into replies. Returns false once an unfinished reply is too long. */
 function replyReader(onReply: (reply: Reply) => void) {
   let rest = '';
   let lines = '';
@@ -268,7 +258,7 @@ function replyReader(onReply: (reply: Reply) => void) {
     for (const line of parts) {
       lines += line;
       if (partialLine.test(line)) continue;
-      onReply({ code: Number(wholeLine.exec(line)?.[1] ?? 0), text: decoded(lines) });
+      onReply({ code: Number(wholeLine.exec(line)?.[1] ?? 0), text: decode(lines) });
       lines = '';
     }
     return rest.length + lines.length <= maxReplyLength;
@@ -278,39 +268,39 @@ function replyReader(onReply: (reply: Reply) => void) {
 const partialLine = /^\d{3}-/;
 const wholeLine = /^(\d{3})(?:\s|$)/;
 
-/** Servers write UTF-8, or what they like. Line ends become spaces later. */
-function decoded(latin1: string): string {
+/** Decodes UTF-8, or Latin-1 if it is not valid UTF-8. */
+function decode(latin1: string): string {
   if (/^[\x00-\x7f]*$/.test(latin1)) return latin1;
   const text = Buffer.from(latin1, 'latin1').toString('utf8');
   return text.includes('\ufffd') ? latin1 : text;
 }
 
-/** What became of one message. A server that says no, or nothing, is an outcome and never thrown. */
+/** The result of one message. Server errors are outcomes and never thrown. */
 export type MailOutcome =
   | { kind: 'accepted'; response: string }
   | (Refused & { permanent: true; unknownMailbox: boolean; about: RefusalScope })
   | (Refused & { permanent: false })
-  /** Nothing reached the mailbox: the connection ended before the final dot. */
+  /** The connection ended before the final dot, so nothing arrived. */
   | { kind: 'lost'; reason: string }
-  /** The final dot went out and no answer came back: it may have been delivered. */
+  /** The final dot was sent and no reply came: the message may have arrived. */
   | { kind: 'unknown'; reason: string };
 
 type Refused = { kind: 'refused'; code: number; enhanced: string | null; response: string };
 
 /**
- * What a permanent refusal speaks of: the whole connection, as a refused login; the sender; a policy, which may be
- * against all mails like this one; or this mail alone.
+ * The scope of a permanent rejection: the connection or login, the sender, a policy that may hit all similar mails, or
+ * only this mail.
  */
 type RefusalScope = 'server' | 'sender' | 'policy' | 'mail';
 
-/** What nodemailer's connection puts on its errors. */
+/** The errors of nodemailer's connection. */
 type SmtpError = Error & {
   code?: string | undefined;
   response?: string | undefined;
   responseCode?: number | undefined;
 };
 
-/** What it means that no connection could be had. */
+/** The outcome of a failed connection. */
 function outcomeOf(error: SmtpError): MailOutcome {
   const { response, responseCode: code } = error;
   if (code && isRefusal(code)) return refusal({ code, text: response ?? error.message }, 'server');
@@ -320,27 +310,25 @@ function outcomeOf(error: SmtpError): MailOutcome {
   };
 }
 
-/** Whether the same mail may be accepted later: a refused login says nothing of the mail. */
+/** True if the same mail may be accepted later. A rejected login says nothing about the mail. */
 export const isRetryable = (outcome: MailOutcome) =>
   outcome.kind === 'lost' ||
   (outcome.kind === 'refused' && (!outcome.permanent || outcome.about === 'server'));
 
-/** The first digit of a reply's code says what kind it is. */
 const kindOf = (code: number) => Math.trunc(code / 100);
 export const isDone = (code: number) => kindOf(code) === 2;
 const asksForMore = (code: number) => kindOf(code) === 3;
 const isTransient = (code: number) => kindOf(code) === 4;
 const isRefusal = (code: number) => isTransient(code) || kindOf(code) === 5;
 
-/** Whether the server asks for less: 421 too busy or too many connections, 454 try later. */
-export const asksForLess = (outcome: MailOutcome) =>
+/** 421 means too busy or too many connections, 454 try later. */
+export const isThrottled = (outcome: MailOutcome) =>
   outcome.kind === 'refused' && (outcome.code === 421 || outcome.code === 454);
 
-/** Whether the connection can carry another message after this one. */
 export const leavesConnectionUsable = (outcome: MailOutcome) =>
   outcome.kind === 'accepted' || (outcome.kind === 'refused' && outcome.code !== 421);
 
-/** What a server says no with. Only where the recipient is named: 5.1.x at MAIL is about the sender. */
+/** The mailbox is unknown only if 5.1.x comes at RCPT: at MAIL, it is about the sender. */
 function refusal({ code, text }: { code: number; text: string }, at: RefusedAt): MailOutcome {
   const response = tidy(text);
   const enhanced = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? null;
@@ -365,7 +353,7 @@ const refusedHere = (code: number, enhanced: string, response: string): MailOutc
   return { ...refused, permanent: true, unknownMailbox: false, about: 'mail' };
 };
 
-/** The server said how much it takes, so this was not even tried. */
+/** The server announced its limit, so the message is not even tried. */
 const tooLarge = (maxBytes: number) =>
   refusedHere(
     552,
@@ -373,15 +361,14 @@ const tooLarge = (maxBytes: number) =>
     `the message is larger than the ${maxBytes} bytes that the server takes`,
   );
 
-/** For an address that no server would take. */
 export const rejectAddress = (response: string) => refusedHere(553, '5.1.3', response);
 
 const maxResponseLength = 500;
 
-/** On one line and of bounded length: it is shown to people and kept with the row. */
+/** Shortens a reply to one line, to show and store it. */
 export const tidy = (text: string) =>
   text
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, maxResponseLength)
-    .toWellFormed(); // last: the cut may leave half a pair, which Postgres refuses
+    .toWellFormed(); // last, because the cut may split a surrogate pair, which Postgres rejects

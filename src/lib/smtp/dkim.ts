@@ -5,12 +5,9 @@ type DkimSettings = { domain: string; selector: string; key: string };
 
 export type DkimSigner = (message: Buffer) => Promise<Buffer>;
 
-const smallestKey = 1024;
+const minBits = 1024;
 
-/**
- * What is signed, where present. The unsubscribe headers are among them: mail providers act on a
- * one-click unsubscribe only if its headers are signed (RFC 8058).
- */
+/** Mail providers support one-click unsubscribe only if its headers are signed (RFC 8058). */
 const signedHeaders = [
   'from',
   'reply-to',
@@ -51,7 +48,7 @@ function readKey(pem: string): KeyObject | string {
   if (key.asymmetricKeyType !== 'rsa') {
     return `the DKIM key is ${key.asymmetricKeyType ?? 'of an unknown kind'}; it must be RSA, since many receivers verify nothing else`;
   }
-  return bits >= smallestKey ? key : `the DKIM key has ${bits} bits, fewer than ${smallestKey}`;
+  return bits >= minBits ? key : `the DKIM key has ${bits} bits, fewer than ${minBits}`;
 }
 
 function signatureHeader({ domain, selector }: DkimSettings, message: Buffer): string {
@@ -59,7 +56,7 @@ function signatureHeader({ domain, selector }: DkimSettings, message: Buffer): s
     .update(relaxedBody(bodyOf(message)), 'latin1')
     .digest('base64');
   const names = fieldsOf(message).map(({ name }) => name);
-  // From once more than it occurs: a second one, added on the way, breaks the signature.
+  // Listing From twice makes a second From header break the signature.
   const headers = ['from', ...signedHeaders.filter((name) => names.includes(name))];
   return [
     'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;',

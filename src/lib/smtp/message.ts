@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { encodeWord, encodeWords, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
 import MimeNode from 'nodemailer/lib/mime-node';
+import { encode, wrap } from 'nodemailer/lib/qp';
 import { oneLine } from '../validation/parse.ts';
 import type { Mailbox } from './address.ts';
-import { cutAtSlots, fillBody, fillLine, hasSlots, headerSlots, slotValue } from './pool.ts';
 
 /** One mail for many people. Its subject, `text`, `html` and header values may hold slots. */
 export type MessageTemplate = {
@@ -15,18 +15,18 @@ export type MessageTemplate = {
   html: string;
 };
 
-/** What one recipient's message has of its own. */
+/** The parts of a message that differ by recipient. */
 export type Filling = {
   to: Mailbox;
-  /** Without its angle brackets. */
+  /** Without angle brackets. */
   messageId: string;
   date: Date;
   slots: Readonly<Record<string, string>>;
 };
 
 /**
- * Composes a message once, through nodemailer, and answers a function that fills it for a recipient:
- * a complete message in ASCII with CRLF line ends, ready for DATA but for its dots.
+ * Composes a message once, through nodemailer, and returns a function that fills it for a recipient. The result is
+ * complete, in ASCII with CRLF line ends, and only needs dot-stuffing before DATA.
  */
 export function compose(template: MessageTemplate): (filling: Filling) => Buffer {
   const mark = markOf(template);
@@ -53,14 +53,14 @@ export function compose(template: MessageTemplate): (filling: Filling) => Buffer
   };
 }
 
-/** Stands for what is filled in later: a word that the template cannot contain, since it is its hash. */
+/** A placeholder that the template cannot contain, because it is its hash. */
 function markOf(template: MessageTemplate): string {
   return createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 20);
 }
 
 function skeletonOf(template: MessageTemplate, mark: string): string {
   const marked = (name: string) => `${mark}.${name}.`;
-  // A boundary with "=_" cannot occur in quoted-printable, so no text can break out of its part.
+  // "=_" cannot occur in quoted-printable, so no text can break out of its part.
   const root = new MimeNode('multipart/alternative', {
     boundaryPrefix: '=_',
     baseBoundary: 'part',
@@ -80,10 +80,10 @@ function skeletonOf(template: MessageTemplate, mark: string): string {
   return `To: ${marked('to')}\r\n${build(root)}`;
 }
 
-/** Headers of message ids, which nodemailer takes as text alone. */
+/** nodemailer takes message ids only as plain text. */
 const idHeaders = /^(in-reply-to|references)$/i;
 
-/** A header value that nodemailer leaves as it is. */
+/** A header value that nodemailer does not encode or fold. */
 const prepared = (value: string) => ({ prepared: true, value });
 
 function addPart(root: MimeNode, contentType: string, content: string) {
@@ -92,9 +92,8 @@ function addPart(root: MimeNode, contentType: string, content: string) {
   part.setContent(content);
 }
 
-/** Without streams, which nodemailer would only build asynchronously: the marks need no encoding. */
+/** Builds synchronously, which nodemailer's streams cannot: the marks need no encoding. */
 function build(root: MimeNode): string {
-  // The boundary exists once the headers are built.
   const head = root.buildHeaders();
   const parts = root.childNodes.map(
     (part) => `--${root.boundary}\r\n${part.buildHeaders()}\r\n\r\n${String(part.content)}\r\n`,
@@ -102,9 +101,7 @@ function build(root: MimeNode): string {
   return `${head}\r\n\r\n${parts.join('')}--${root.boundary}--\r\n`;
 }
 
-type Piece = { static: string; name: string | null };
-
-function cutAtMarks(skeleton: string, mark: string): Piece[] {
+function cutAtMarks(skeleton: string, mark: string) {
   // split() with one group alternates between text and the name of a mark.
   const texts = skeleton.split(new RegExp(`${mark}\\.([a-z_-]+)\\.`));
   return texts
@@ -112,11 +109,11 @@ function cutAtMarks(skeleton: string, mark: string): Piece[] {
     .map((text, at) => ({ static: text, name: texts[2 * at + 1] ?? null }));
 }
 
-/** As nodemailer writes an address: a plain name bare, an ASCII one quoted, any other as encoded words. */
+/** Encodes like nodemailer: a plain name bare, other ASCII quoted, anything else as encoded words. */
 function toHeader({ name, address }: Mailbox): string {
   const shown = name === null ? '' : oneLine(name);
   if (shown === '') return headerSafe(address);
-  // Folded without its "To: ", after which a fold would leave a header line of nothing.
+  // Folded without "To: ", so that the first line is never empty.
   return foldLines(`${encodedName(shown)} <${headerSafe(address)}>`, 72);
 }
 
@@ -126,11 +123,11 @@ function encodedName(name: string): string {
   return encodeWord(name, encodingFor(name), 52);
 }
 
-/** What is mostly Latin stays readable in the message's source. */
+/** Keeps mostly Latin text readable in the message source. */
 const encodingFor = (text: string) =>
   (text.match(/[A-Za-z]/g)?.length ?? 0) * 2 > text.length ? 'Q' : 'B';
 
-/** What one placeholder may add to a subject. */
+/** Maximum length of a placeholder's value in a subject. */
 const maxInSubject = 200;
 
 const halfPair = /[\ud800-\udbff]$/;
@@ -145,10 +142,9 @@ const cutAll = (slots: Filling['slots']) =>
     ]),
   );
 
-/** A line of a header has at most 998 characters, and is folded at blanks alone. */
+/** A header line has at most 998 characters and is folded only at spaces, so long words must be encoded. */
 const longWord = /\S{500}/;
 
-/** As nodemailer writes a subject, folded as the rest of its line. Encoded words can be folded anywhere. */
 function subjectHeader(subject: string): string {
   const name = 'Subject: ';
   const text = oneLine(subject);
@@ -158,7 +154,82 @@ function subjectHeader(subject: string): string {
   return foldLines(name + words, 76).slice(name.length);
 }
 
-/** Header values come from us, from checked addresses and from tokens: anything else is a bug. */
+/** A placeholder for a recipient's own words, marked by noncharacters, which no text contains. */
+export const slot = (name: string) => `\ufdd0${name}\ufdd1`;
+
+const slotForm = /\ufdd0([a-z0-9_]+)\ufdd1/;
+const everySlot = new RegExp(slotForm.source, 'g');
+
+const headerSlots = (value: string, marked: (name: string) => string) =>
+  value.replace(everySlot, (_, name: string) => marked(name));
+
+const hasSlots = (text: string) => slotForm.test(text);
+
+const fillLine = (line: string, slots: Readonly<Record<string, string>>) =>
+  line.replace(everySlot, (_, name: string) => slotValue(slots, name));
+
+type Body = { kind: 'text' | 'html'; pieces: Piece[] };
+/** Already encoded, or the name of a slot. */
+type Piece = { encoded: string } | { slot: string };
+
+/** Encodes a body as quoted-printable and cuts it at its slots. */
+function cutAtSlots(body: string, kind: Body['kind']): Body {
+  // split() with one group alternates between text and the name of a slot.
+  const pieces = body
+    .split(slotForm)
+    .map((text, at) => (at % 2 === 0 ? { encoded: quotedPrintable(text) } : { slot: text }));
+  return { kind, pieces };
+}
+
+/** Joins the pieces by soft line breaks, so that each piece stays encoded as it is. */
+function fillBody({ kind, pieces }: Body, slots: Readonly<Record<string, string>>): string {
+  let filled = '';
+  // Tracked here, because reading the end of `filled` would flatten the string each time.
+  let atLineStart = true;
+  for (const piece of pieces) {
+    const encoded = 'encoded' in piece ? piece.encoded : encodedSlot(kind, slots, piece.slot);
+    if (encoded === '') continue;
+    filled += atLineStart ? encoded : `=\r\n${encoded}`;
+    atLineStart = encoded.endsWith('\n');
+  }
+  return filled;
+}
+
+function encodedSlot(kind: Body['kind'], slots: Readonly<Record<string, string>>, name: string) {
+  const value = slotValue(slots, name);
+  if (plainWord.test(value)) return value;
+  return quotedPrintable(kind === 'html' ? escapeHtml(value) : value);
+}
+
+function slotValue(slots: Readonly<Record<string, string>>, name: string): string {
+  const value = slots[name];
+  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
+  return value;
+}
+
+const plainWord = /^[A-Za-z0-9_-]{1,72}$/;
+
+// 76 are allowed. A soft line break needs one, an encoded dot two.
+const maxLineLength = 73;
+
+/** Encodes dots at the start of lines, because some servers do not undo dot-stuffing. */
+const quotedPrintable = (text: string) =>
+  wrap(encode(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')), maxLineLength).replace(
+    /^\./gm,
+    '=2E',
+  );
+
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!);
+
+/** Header values are checked before, so anything else is a bug. */
 function headerSafe(value: string): string {
   if (/[^\x20-\x7e\ufdd0\ufdd1]/.test(value))
     throw new Error('a header value must be printable ASCII');
@@ -168,8 +239,8 @@ function headerSafe(value: string): string {
 const mailDate = (date: Date) => date.toUTCString().replace('GMT', '+0000');
 
 /**
- * A message as it goes after DATA: a line that begins with a dot gets another one, and the last line
- * ends. Its line ends must be CRLF already. Most messages come back as they are, uncopied.
+ * Doubles dots at the start of lines and ends the last line, as DATA requires. Line ends must be CRLF already. Most
+ * messages are returned uncopied.
  */
 export function dotStuff(message: Buffer): Buffer {
   const ends = message.subarray(-2).equals(lineEnd);

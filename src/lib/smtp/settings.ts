@@ -1,30 +1,30 @@
-/** How the connection is protected. `opportunistic` encrypts if the server can, and checks no name. */
+/** `opportunistic` encrypts if the server can and does not verify its certificate. */
 type TlsMode = 'implicit' | 'required' | 'opportunistic' | 'none';
 
 export type SmtpSettings = {
   host: string;
   port: number;
   tls: TlsMode;
-  /** Whether the server's certificate must be valid for its name. */
+  /** Verify the certificate of the server. */
   verify: boolean;
   auth: { user: string; pass: string } | null;
-  /** What we call ourselves; null is the name of the machine. */
+  /** The name for EHLO; null is the name of the machine. */
   helo: string | null;
   connections: number;
   messagesPerConnection: number;
-  /** Null is as fast as the server takes them. */
+  /** Null is unlimited. */
   messagesPerSecond: number | null;
   /** Up to and including the greeting. */
   connectTimeoutMs: number;
   /** Between two replies of the server. */
   silenceTimeoutMs: number;
-  /** For one message, or for opening one connection, however lively the server. */
+  /** For a whole message, or for opening a connection. */
   wholeTimeoutMs: number;
 };
 
 /**
- * `smtp://user:pass@host:port?tls=required&connections=20` with everything wrong with it at once, in
- * words that never hold the password.
+ * Reads `smtp://user:pass@host:port?tls=required&connections=20` and lists all mistakes at once. The complaints never
+ * contain the password.
  */
 export function readSmtpUrl(text: string): { settings: SmtpSettings; complaints: string[] } {
   const url = new URL(text);
@@ -37,12 +37,12 @@ export function readSmtpUrl(text: string): { settings: SmtpSettings; complaints:
     verify: verifies(url, complaints),
     auth: url.username === '' ? null : credentials(url, complaints),
     helo: url.searchParams.get('name'),
-    connections: number('connections', { fallback: 10, least: 1, most: 100 }),
-    messagesPerConnection: number('messages', { fallback: 500, least: 1, most: 1_000_000 }),
-    messagesPerSecond: number('rate', { fallback: 0, least: 0, most: 100_000 }) || null,
-    connectTimeoutMs: 1000 * number('connect_timeout', { fallback: 10, least: 1, most: 300 }),
-    silenceTimeoutMs: 1000 * number('silence_timeout', { fallback: 30, least: 1, most: 600 }),
-    wholeTimeoutMs: 1000 * number('message_timeout', { fallback: 120, least: 1, most: 3600 }),
+    connections: number('connections', { fallback: 10, min: 1, max: 100 }),
+    messagesPerConnection: number('messages', { fallback: 500, min: 1, max: 1_000_000 }),
+    messagesPerSecond: number('rate', { fallback: 0, min: 0, max: 100_000 }) || null,
+    connectTimeoutMs: 1000 * number('connect_timeout', { fallback: 10, min: 1, max: 300 }),
+    silenceTimeoutMs: 1000 * number('silence_timeout', { fallback: 30, min: 1, max: 600 }),
+    wholeTimeoutMs: 1000 * number('message_timeout', { fallback: 120, min: 1, max: 3600 }),
   };
   if (settings.host === '') complaints.push('has no host');
   for (const name of url.searchParams.keys()) {
@@ -66,23 +66,22 @@ const knownParameters = new Set([
 const defaultPort = (url: URL) => (url.protocol === 'smtps:' ? 465 : 587);
 
 function tlsMode(url: URL, complaints: string[]): TlsMode {
-  const given = url.searchParams.get('tls');
+  const tls = url.searchParams.get('tls');
   if (url.protocol === 'smtps:') {
-    if (given !== null)
-      complaints.push('takes no tls setting: smtps:// is encrypted from the start');
+    if (tls !== null) complaints.push('takes no tls setting: smtps:// is encrypted from the start');
     return 'implicit';
   }
-  // A password goes over an encrypted connection unless the operator says that it need not.
-  if (given === null) return url.username === '' ? 'opportunistic' : 'required';
-  if (given === 'required' || given === 'opportunistic' || given === 'none') return given;
+  // A password is sent over an encrypted connection unless the operator says otherwise.
+  if (tls === null) return url.username === '' ? 'opportunistic' : 'required';
+  if (tls === 'required' || tls === 'opportunistic' || tls === 'none') return tls;
   complaints.push('tls must be required, opportunistic or none');
   return 'required';
 }
 
 function verifies(url: URL, complaints: string[]): boolean {
-  const given = url.searchParams.get('verify') ?? 'yes';
-  if (given !== 'yes' && given !== 'no') complaints.push('verify must be yes or no');
-  return given !== 'no';
+  const verify = url.searchParams.get('verify') ?? 'yes';
+  if (verify !== 'yes' && verify !== 'no') complaints.push('verify must be yes or no');
+  return verify !== 'no';
 }
 
 function credentials(url: URL, complaints: string[]) {
@@ -96,15 +95,15 @@ function credentials(url: URL, complaints: string[]) {
   }
 }
 
-type Range = { fallback: number; least: number; most: number };
+type Range = { fallback: number; min: number; max: number };
 
 function numberReader(url: URL, complaints: string[]) {
-  return (name: string, { fallback, least, most }: Range): number => {
-    const given = url.searchParams.get(name);
-    if (given === null) return fallback;
-    const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    complaints.push(`${name} must be a whole number from ${least} to ${most}`);
+  return (name: string, { fallback, min, max }: Range): number => {
+    const text = url.searchParams.get(name);
+    if (text === null) return fallback;
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    complaints.push(`${name} must be a whole number from ${min} to ${max}`);
     return fallback;
   };
 }

@@ -1,73 +1,71 @@
+import { createSemaphore } from '../async/semaphore.ts';
 import {
-  asksForLess,
   type Connection,
   type Envelope,
   isDone,
+  isThrottled,
   leavesConnectionUsable,
   type MailOutcome,
   type OnStage,
   open,
   transmit,
 } from './connection.ts';
-import { createThrottle } from './pool.ts';
 import type { SmtpSettings } from './settings.ts';
 
-// Mail: composing, signing and sending messages over a shared pool of SMTP connections.
-
-export type Leaving = {
+export type SendOptions = {
   signal?: AbortSignal | undefined;
-  /** Groups, such as organizations, take turns for connections and for the pace. */
+  /** Groups, such as organizations, take turns. */
   group?: string | undefined;
   /**
-   * Asked once, when a connection is ready and before the first byte of the message goes over it: who
-   * must know which messages may have arrived writes it down here. With false it does not go out.
+   * Called once, when a connection is ready and before the first byte is sent. Record here that the message may have
+   * arrived. With false, it is not sent.
    */
   mayLeave?: (() => Promise<boolean>) | undefined;
 };
 
-/** Takes complete messages: a pool of connections to a server, or a mailbox in the database. */
+/** Sends complete messages: a pool of SMTP connections, or the built-in mailbox. */
 export type MailTransport = {
-  send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
+  send(envelope: Envelope, message: Buffer, options?: SendOptions): Promise<MailOutcome>;
 };
 
 type Options = {
   onStage?: OnStage;
   firstPauseMs?: number;
-  /** Called when the server can no longer be used, and with null when it can be again. */
+  /** Called when the server becomes unusable, and with null when it works again. */
   onProblem?: (problem: ServerProblem | null) => void;
   probeEveryMs?: number;
 };
 
-// Servers close an idle session after some minutes; leaving first avoids meeting that half way.
+/** Servers close idle sessions after some minutes, so we close first. */
 const idleMs = 15_000;
 
-/** Sends complete messages to one server over a bounded number of connections. */
+/** Sends messages to one server over a bounded number of connections. */
 export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
   const { onStage, firstPauseMs, onProblem = () => {}, probeEveryMs = 150_000 } = options;
   const throttle = createThrottle({ ...settings, ...(firstPauseMs ? { firstPauseMs } : {}) });
   const idle = createIdle();
-  const underWay = new Set<Promise<MailOutcome>>();
+  const inFlight = new Set<Promise<MailOutcome>>();
   const closing = new AbortController();
   const health = createHealth({ probe, probeEveryMs, onProblem });
 
   async function send(
     envelope: Envelope,
     bytes: Buffer,
-    { signal, group = '', mayLeave }: Leaving,
+    { signal, group = '', mayLeave }: SendOptions,
   ) {
     if (closing.signal.aborted) return closed;
     const leave = await throttle.enter(group, signal);
     if (!leave) return outOfTime;
     let outcome: MailOutcome | undefined;
     try {
-      outcome = await deliver({ envelope, bytes, signal, mayLeave: askedOnce(mayLeave) });
+      outcome = await deliver({ envelope, bytes, signal, mayLeave: callOnce(mayLeave) });
       return outcome;
     } finally {
-      leave(feeling(outcome));
+      leave(loadSignal(outcome));
     }
   }
 
-  /** A reused connection may have ended unseen: what is lost on it gets a new one, once. */
+  /** A reused connection may be dead, so a message that is lost on it is sent once more on a new one. */
   async function deliver(message: Message): Promise<MailOutcome> {
     const reused = idle.take();
     if (reused) {
@@ -86,7 +84,6 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
     return outcome;
   }
 
-  /** Connects and logs in, and sends nothing. */
   async function probe() {
     const opened = await open(settings, closing.signal);
     if (closing.signal.aborted) return;
@@ -125,18 +122,18 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
 
   return {
     /**
-     * The fate of one message; never throws for what the server does. Aborting the signal answers at
-     * once: `lost` while the message cannot have been taken, `unknown` after its final dot.
+     * Returns the outcome and never throws for server errors. An aborted signal resolves at once: `lost` before the
+     * final dot, `unknown` after it.
      */
-    send(envelope: Envelope, bytes: Buffer, leaving: Leaving = {}) {
-      const sending = send(envelope, bytes, leaving);
-      underWay.add(sending);
-      return sending.finally(() => underWay.delete(sending));
+    send(envelope: Envelope, bytes: Buffer, sendOptions: SendOptions = {}) {
+      const sending = send(envelope, bytes, sendOptions);
+      inFlight.add(sending);
+      return sending.finally(() => inFlight.delete(sending));
     },
-    /** Waits for messages under way, then says goodbye. What is sent later is lost. */
+    /** Waits for messages in flight, then quits. Messages sent later are lost. */
     async close() {
       closing.abort();
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(inFlight);
       idle.empty();
       health.stop();
     },
@@ -152,16 +149,15 @@ type Message = {
   mayLeave: () => Promise<boolean>;
 };
 
-/** Why no mail can leave: the server does not answer, or refuses every connection or the login. */
+/** The server does not respond, or it rejects every connection or the login. */
 export type ServerProblem = 'unreachable' | 'refused';
 
 const minFailures = 3;
 const minFailingMs = 3000;
 
 /**
- * Whether the server can be used, by what the latest messages met. A refused login is a problem at once, anything else
- * when it happens again and again. Without messages a probe finds out when the problem is over, seldom enough not to
- * be locked out for wrong logins.
+ * Tracks whether the server works. A rejected login is a problem at once, other failures when they repeat. A probe
+ * notices when the problem is over, rarely enough not to be locked out for wrong logins.
  */
 function createHealth({
   probe,
@@ -197,12 +193,62 @@ function createHealth({
   };
 }
 
-/** A second connection for the same message is no second attempt. */
-function askedOnce(mayLeave: Leaving['mayLeave']): () => Promise<boolean> {
-  let asked: Promise<boolean> | undefined;
+const maxPauseMs = 30_000;
+
+/**
+ * Limits messages in flight and per second. Groups, such as organizations, take turns. A server that asks us to slow
+ * down gets a pause and half of the connections, and each accepted message earns part of one back.
+ */
+export function createThrottle(options: {
+  connections: number;
+  messagesPerSecond: number | null;
+  firstPauseMs?: number;
+}) {
+  const { connections, messagesPerSecond, firstPauseMs = 500 } = options;
+  const semaphore = createSemaphore({ slots: connections, startsPerSecond: messagesPerSecond });
+  let [limit, pausedUntil, pauseMs] = [connections, 0, firstPauseMs];
+
+  function slowDown() {
+    // Several connections get the same complaint at once.
+    if (performance.now() < pausedUntil) return;
+    limit = Math.max(1, Math.floor(limit / 2));
+    pausedUntil = performance.now() + pauseMs;
+    semaphore.pause(pauseMs);
+    pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+    semaphore.resize(limit);
+  }
+
+  function speedUp() {
+    if (limit === connections) return;
+    limit = Math.min(connections, limit + 1 / limit);
+    semaphore.resize(Math.floor(limit));
+    if (limit === connections) pauseMs = firstPauseMs;
+  }
+
+  return {
+    /** Waits for a slot and returns its release function, or undefined if the signal aborts. */
+    async enter(group: string, signal?: AbortSignal) {
+      const leave = await semaphore.acquire(group, signal).catch(() => undefined);
+      if (!leave) return undefined;
+      return (ending: 'fine' | 'throttled' | 'failed') => {
+        if (ending === 'throttled') slowDown();
+        if (ending === 'fine') speedUp();
+        leave();
+      };
+    },
+    state() {
+      const { held, waiting } = semaphore.counts();
+      return { limit: Math.floor(limit), inFlight: held, waiting };
+    },
+  };
+}
+
+/** A second connection for the same message is not a second attempt. */
+function callOnce(mayLeave: SendOptions['mayLeave']): () => Promise<boolean> {
+  let result: Promise<boolean> | undefined;
   return () => {
-    asked ??= mayLeave?.() ?? Promise.resolve(true);
-    return asked;
+    result ??= mayLeave?.() ?? Promise.resolve(true);
+    return result;
   };
 }
 
@@ -210,12 +256,12 @@ const closed: MailOutcome = { kind: 'lost', reason: 'the mail service is stoppin
 const withdrawn: MailOutcome = { kind: 'lost', reason: 'it is not to be sent any more' };
 const outOfTime: MailOutcome = { kind: 'lost', reason: 'the time for sending was over' };
 
-function feeling(outcome: MailOutcome | undefined) {
+function loadSignal(outcome: MailOutcome | undefined) {
   if (!outcome || outcome.kind === 'lost' || outcome.kind === 'unknown') return 'failed';
-  return asksForLess(outcome) ? 'asked_for_less' : 'fine';
+  return isThrottled(outcome) ? 'throttled' : 'fine';
 }
 
-/** After a refusal the server may still be inside that message's transaction. */
+/** After a rejection, the server may still be inside the transaction of that message. */
 async function resets({ server }: Connection): Promise<boolean> {
   const reply = await server.say('RSET')[0]!;
   const done = 'code' in reply && isDone(reply.code);
@@ -223,12 +269,11 @@ async function resets({ server }: Connection): Promise<boolean> {
   return done;
 }
 
-/** Ends a session as the protocol wants it: the server closes, or we after it has answered. */
 function leave({ server }: Connection) {
   void server.say('QUIT')[0]!.then(server.close);
 }
 
-/** Connections that wait for their next message, the freshest first. */
+/** Idle connections, last in, first out. */
 function createIdle() {
   const timers = new Map<Connection, NodeJS.Timeout>();
   const remove = (connection: Connection) => {
@@ -241,7 +286,6 @@ function createIdle() {
   };
   return {
     size: () => timers.size,
-    /** Removes a connection that ends, on whichever side. */
     watch: (connection: Connection) => connection.smtp.once('end', () => remove(connection)),
     put(connection: Connection) {
       timers.set(connection, setTimeout(quit, idleMs, connection).unref());

@@ -3,8 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import PostalMime from 'postal-mime';
-import { compose, type Filling, type MessageTemplate } from '../../../src/lib/smtp/message.ts';
-import { slot } from '../../../src/lib/smtp/pool.ts';
+import {
+  compose,
+  type Filling,
+  type MessageTemplate,
+  slot,
+} from '../../../src/lib/smtp/message.ts';
 import { oneLine } from '../../../src/lib/validation/parse.ts';
 
 const template: MessageTemplate = {

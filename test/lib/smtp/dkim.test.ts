@@ -3,8 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { createDkimSigner } from '../../../src/lib/smtp/dkim.ts';
-import { compose } from '../../../src/lib/smtp/message.ts';
-import { slot } from '../../../src/lib/smtp/pool.ts';
+import { compose, slot } from '../../../src/lib/smtp/message.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

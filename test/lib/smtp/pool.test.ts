@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { type MailOutcome, tidy } from '../../../src/lib/smtp/connection.ts';
-import { createThrottle } from '../../../src/lib/smtp/pool.ts';
 import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
-import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
+import { createSmtpPool, createThrottle } from '../../../src/lib/smtp/smtp.ts';
 import {
   closeConnection,
   noReply,
@@ -407,12 +406,12 @@ for (const [MAIL, kind] of [
 
 test('messages that are accepted after a complaint earn places back, one after the other, and no more than there were', async () => {
   const throttle = createThrottle({ connections: 8, messagesPerSecond: null });
-  const send = async (ending: 'asked_for_less' | 'fine') => {
+  const send = async (ending: 'throttled' | 'fine') => {
     const leave = await throttle.enter('a');
     leave!(ending);
     return throttle.state().limit;
   };
-  assert.equal(await send('asked_for_less'), 4);
+  assert.equal(await send('throttled'), 4);
   const limits: number[] = [];
   for (let message = 0; message < 30; message++) limits.push(await send('fine'));
   const steps = [...new Set(limits)];
@@ -428,7 +427,7 @@ test('the pauses of a server that asks for less grow to half a minute and no fur
   const pauses: number[] = [];
   for (let complaint = 0; complaint < 9; complaint++) {
     const leave = await throttle.enter('a');
-    leave!('asked_for_less');
+    leave!('throttled');
     const next = throttle.enter('a');
     let entered = false;
     void next.then(() => {
