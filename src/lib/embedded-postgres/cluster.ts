@@ -27,8 +27,8 @@ export async function ensureCluster(folder: DataFolder, options: ClusterOptions)
 }
 
 /**
- * Under a working name first, so that an interrupted start leaves no half cluster. A new name each time,
- * because the initdb of a killed process may still be writing under the last one.
+ * Creates the cluster under a draft name, so that an interrupted start leaves no half cluster. The name is new each
+ * time, because the initdb of a killed process may still be writing to the last one.
  */
 async function makeCluster(folder: DataFolder, { runtime, durable }: ClusterOptions) {
   removeDrafts(folder);
@@ -50,7 +50,7 @@ function removeDrafts({ path }: DataFolder) {
   }
 }
 
-/** The provider inside Postgres knows Unicode and sorts the same on every machine. */
+/** The built-in locale provider knows Unicode and sorts the same on every machine. */
 const initdbArguments = [
   '--encoding=UTF8',
   '--locale=C',
@@ -67,20 +67,20 @@ async function run(folder: DataFolder, program: string, args: string[], input = 
     env: serverEnvironment,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const ended = new Promise<number | null>((resolve, reject) => {
+  const closed = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
   });
-  child.stdin.on('error', () => {}); // it ended before it read its input: its exit code says so
+  child.stdin.on('error', () => {}); // exited before it read its input: the exit code tells
   child.stdin.end(input);
-  const [output, , code] = await Promise.all([text(child.stderr), text(child.stdout), ended]);
+  const [output, , code] = await Promise.all([text(child.stderr), text(child.stdout), closed]);
   if (code !== 0) throw serverRefusal(output);
 }
 
-/** Nothing of our own environment (its secrets, its PG* settings) reaches the server. */
+/** The server gets none of our environment, such as secrets and PG* settings. */
 export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 
-/** The settings of a cluster are for this version and newer ones. */
+/** The settings below need this version. */
 const oldestRuntime = 18;
 
 export function refuseUnfitRuntime(cluster: string, runtime: string) {
@@ -96,35 +96,35 @@ export function refuseUnfitRuntime(cluster: string, runtime: string) {
     );
   }
   if (!existsSync(cluster)) return;
-  const made = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
-  if (made === ours) return;
+  const theirs = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
+  if (theirs === ours) return;
   throw new Refusal(
     'unavailable',
-    `the data folder was made by PostgreSQL ${made} and this program runs PostgreSQL ${ours}: back it up with the version that made it and restore that backup into an empty folder`,
+    `the data folder was created by PostgreSQL ${theirs} and this program runs PostgreSQL ${ours}: back it up with the version that created it and restore the backup into an empty folder`,
   );
 }
 
-/** Written at every start, so that a new version brings its settings along; an operator's own come last. */
+/** Every start writes the settings of this version. The operator's own settings override them. */
 function writeSettings(folder: DataFolder, cluster: string, options: ClusterOptions) {
-  replace(folder, join(cluster, 'pg_hba.conf'), 'local all all trust\n');
-  replace(folder, join(cluster, 'postgresql.conf'), settings(folder, options));
+  replaceFile(folder, join(cluster, 'pg_hba.conf'), 'local all all trust\n');
+  replaceFile(folder, join(cluster, 'postgresql.conf'), settings(folder, options));
 }
 
 function settings(
   { path, program }: DataFolder,
   { socketFolder, durable }: ClusterOptions,
 ): string {
-  const operators = existsSync(join(path, 'postgresql.conf'));
-  const own = { unix_socket_directories: socketFolder, ...fixed, ...(durable ? {} : careless) };
-  const lines = Object.entries(own).map(([name, value]) => `${name} = '${value}'`);
+  const hasOwn = existsSync(join(path, 'postgresql.conf'));
+  const all = { unix_socket_directories: socketFolder, ...fixed, ...(durable ? {} : unsafe) };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = '${value}'`);
   return [
     `# Written by ${program} at every start. Your own settings go to ../postgresql.conf`,
     ...lines,
-    operators ? "include = '../postgresql.conf'\n" : '',
+    hasOwn ? "include = '../postgresql.conf'\n" : '',
   ].join('\n');
 }
 
-/** For a small machine that also runs the service. A bigger deployment brings a Postgres of its own. */
+/** For a small machine that also runs the service. Larger deployments use their own Postgres. */
 const fixed = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
@@ -144,21 +144,21 @@ const fixed = {
   checkpoint_timeout: '15min',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // a refused row is an everyday answer, and its text may hold what belongs in no log
+  // Rejected rows are normal, and their text may contain personal data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
   log_autovacuum_min_duration: '-1',
 };
 
-const careless = {
+const unsafe = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '300',
 };
 
-function replace(folder: DataFolder, path: string, content: string) {
+function replaceFile(folder: DataFolder, path: string, content: string) {
   const draft = `${path}.new`;
   rmSync(draft, { force: true });
   writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
@@ -166,7 +166,7 @@ function replace(folder: DataFolder, path: string, content: string) {
   renameSync(draft, path);
 }
 
-/** What an operator can do about a server that ends at once. Any other reason is in the words of Postgres. */
+/** Advice for known reasons. For any other reason, the operator sees the message of Postgres. */
 const remedies: [RegExp, string][] = [
   [/No space left on device/i, 'the disk is full: free some space and start again'],
   [/Disk quota exceeded/i, 'the disk quota is used up: free some space and start again'],

@@ -31,28 +31,24 @@ export type EmbeddedOptions = {
   program: string;
   dataDir: string;
   say: (sentence: string) => void;
-  /** Off for tests: quicker, and a crash of the machine may lose everything. */
+  /** Off for tests: faster, but a crash of the machine may lose everything. */
   durable?: boolean;
-  /** A Postgres that is installed on this machine, run in place of the embedded one: the folder of `bin/postgres`. */
+  /** The folder of an installed Postgres to run instead of the embedded one. It contains `bin/postgres`. */
   postgresDir?: string | null;
-  /** Only the server runs as an unprivileged account; this process stays root. */
+  /** Keep this process running as root. Only the server runs as an unprivileged account. */
   keepRoot?: boolean;
 };
 
 export type Embedded = {
   url: string;
-  /** The real folder of the data; the folder that was asked for may be a link. */
+  /** The real path of the data folder. */
   dataDir: string;
-  /** Stops using the server. The last process to do so stops it and returns when it is gone. Needs no files. */
+  /** Stops using the server. The last process to do so stops it and waits for its end. Works without file access. */
   stop(): Promise<void>;
   onExit(listener: (sentence: string) => void): void;
 };
 
-/**
- * A Postgres that comes with the program and runs next to it, for a deployment without one of its own.
- *
- * For the one process that serves from a data folder. A second one is refused.
- */
+/** Starts Postgres for the one process that serves from a data folder. A second such process is rejected. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const folder = openFolder(options);
   const serving = openLock(folder, 'serve');
@@ -65,7 +61,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   return await useServer(folder, options, [serving]);
 }
 
-/** For a command. It uses the server of the process that serves, or starts one for the moment. */
+/** For a command: uses the running server, or starts one for the duration of the command. */
 export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   return await useServer(openFolder(options), options, []);
 }
@@ -78,10 +74,10 @@ function openFolder({ program, dataDir, say, keepRoot = false }: EmbeddedOptions
   if (warning) say(warning);
 
   const code = isSea() ? undefined : fileURLToPath(new URL('.', import.meta.url));
-  const closed = code && firstInaccessibleParent(code, account);
-  if (closed) {
+  const inaccessible = code && firstInaccessibleParent(code, account);
+  if (inaccessible) {
     say(
-      `only Postgres runs as ${account.name}: that account cannot read this program in ${closed}`,
+      `only Postgres runs as ${account.name}: that account cannot read this program in ${inaccessible}`,
     );
     return folder;
   }
@@ -89,35 +85,35 @@ function openFolder({ program, dataDir, say, keepRoot = false }: EmbeddedOptions
 }
 
 /**
- * All processes that use the server share one lock, and starting and stopping happens under another, one
- * process at a time: so the server runs while any process uses it, and the last process can see that it is.
+ * All processes that use the server share the `users` lock. Starting and stopping needs the `start` lock, one process
+ * at a time. So the server runs while any process uses it, and the last process stops it.
  */
 async function useServer(folder: DataFolder, options: EmbeddedOptions, locks: Lock[]) {
   const turn = openLock(folder, 'start');
   const users = openLock(folder, 'users');
   locks.push(turn, users);
   let server: Server | undefined;
-  // A process that ends before it could stop the server leaves none behind that nobody uses.
+  // If this process exits without `stop`, an unused server must not stay behind.
   const quit = () => {
     const pid = server?.pid ?? findServer(clusterOf(folder))?.pid;
     if (pid && turn.tryExclusive() && users.tryExclusive()) quitServer(pid);
   };
-  const forget = () => process.off('exit', quit);
+  const removeListener = () => process.off('exit', quit);
   try {
     await waitForLock(turn.tryExclusive, 'starting or stopping Postgres', turnSeconds);
     process.on('exit', quit);
-    server = await bringUp(folder, options, users);
-    void server.gone.then(forget, forget);
+    server = await findOrStart(folder, options, users);
+    void server.gone.then(removeListener, removeListener);
     turn.release();
-    return usage(folder, server, { turn, users, all: locks, forget });
+    return createHandle(folder, server, { turn, users, all: locks, removeListener });
   } catch (error) {
-    forget();
+    removeListener();
     for (const lock of locks) lock.close();
     throw describeFolderError(error, `the data folder ${folder.path}`);
   }
 }
 
-async function bringUp(
+async function findOrStart(
   folder: DataFolder,
   { say, durable = true, postgresDir }: EmbeddedOptions,
   users: Lock,
@@ -132,7 +128,7 @@ async function bringUp(
   const running = await adoptServer(cluster);
   if (running) return running;
 
-  if (!existsSync(cluster)) say(`making a Postgres in ${folder.path} (a moment, once)`);
+  if (!existsSync(cluster)) say(`creating a database cluster in ${folder.path}`);
   if (distribution) ensureRuntime(folder, distribution);
   refuseUnfitRuntime(cluster, runtime);
   removeOtherRuntimes(folder, runtime);
@@ -152,16 +148,21 @@ function installedRuntime(folder: string): string {
 }
 
 async function stopOtherVersion(cluster: string, runtime: string) {
-  const found = findServer(cluster);
-  if (!found || found.executable === `${runtime}/bin/postgres`) return;
+  const running = findServer(cluster);
+  if (!running || running.executable === `${runtime}/bin/postgres`) return;
   const server = await adoptServer(cluster);
   if (server) await stopServer(server);
 }
 
-function usage(
+function createHandle(
   folder: DataFolder,
   server: Server,
-  { turn, users, all, forget }: { turn: Lock; users: Lock; all: Lock[]; forget: () => void },
+  {
+    turn,
+    users,
+    all,
+    removeListener,
+  }: { turn: Lock; users: Lock; all: Lock[]; removeListener: () => void },
 ): Embedded {
   let leaving: Promise<void> | undefined;
   const leave = async () => {
@@ -170,10 +171,10 @@ function usage(
       try {
         rmdirSync(server.socketFolder);
       } catch {
-        // A process that serves may write no files, and leaves the empty folder.
+        // A serving process has no file access and leaves the empty folder.
       }
     }
-    forget();
+    removeListener();
     for (const lock of all) lock.close();
   };
   return {
@@ -198,21 +199,18 @@ async function isLastUser(turn: Lock, users: Lock): Promise<boolean> {
     return users.tryExclusive();
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    return true; // the data folder was removed with its locks: no other process can use it
+    return true; // the data folder and its locks were removed
   }
 }
 
-/**
- * An address that both drivers understand: `pg` reads `host` from the query as libpq does; `connect` in
- * lib/db/db.ts takes it out for postgres.js, which would hand it to the server as a setting.
- */
+/** A URL for both drivers: `pg` reads the query's `host` like libpq, and `connect` in db.ts removes it for postgres.js. */
 const addressAt = (socketFolder: string, program: string) =>
   `postgres://${program}@localhost/${program}?host=${encodeURIComponent(socketFolder)}`;
 
-/** A fresh Postgres for tests. `stop` removes it; unless it is durable, a crash of the machine may lose it. */
+/** A fresh Postgres for tests. `stop` removes it. */
 export async function startTemporary({ durable = false } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'temporary-postgres-'));
-  chmodSync(home, 0o755); // the account that the server runs as under root must be able to enter
+  chmodSync(home, 0o755); // under root, the server's account must be able to enter
   const remove = () => rmSync(home, { recursive: true, force: true });
   try {
     const options = { durable, keepRoot: true, say: () => {}, program: 'temporary' };

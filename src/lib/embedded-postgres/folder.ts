@@ -19,66 +19,66 @@ import { Refusal } from '../../errors.ts';
 import { makeFolders } from '../cli/files.ts';
 import { explainError } from '../db/await-database.ts';
 
-/** Holds the data when the account cannot enter the folder that was asked for. */
+/** Holds the data if the account cannot enter the requested folder. */
 const reachableHome = (program: string) => `/var/lib/${program}`;
 
-/** initdb calls the server through a shell, its path in double quotes. */
+/** initdb runs the server through a shell, with its path in double quotes. */
 const unquotable = /["$`\\\n\r]/;
 
 export type DataFolder = { path: string; account: Account; program: string };
 
 /**
- * Makes the data folder private and gives it to the account of the server. Root may ask for a folder that no
- * other account can enter (in root's home): then a link there leads to a folder under /var/lib.
+ * Makes the data folder private and gives it to the account of the server. If no other account can enter the folder
+ * (in root's home), it becomes a link to a folder under /var/lib.
  */
-export function prepareFolder(asked: string, program: string): DataFolder {
-  const wanted = resolve(asked);
-  if (unquotable.test(wanted)) {
+export function prepareFolder(requested: string, program: string): DataFolder {
+  const folder = resolve(requested);
+  if (unquotable.test(folder)) {
     throw new Refusal(
       'unavailable',
-      `the data folder ${wanted} has a character in its path that Postgres cannot pass to a shell: use another folder`,
+      `the data folder ${folder} has a character in its path that Postgres cannot pass to a shell: use another folder`,
     );
   }
   try {
-    const account = chooseAccount(wanted, program);
-    makeFolder(wanted, { account, program });
-    const path = realpathSync(wanted);
-    refuseForeign(path, account);
+    const account = chooseAccount(folder, program);
+    makeFolder(folder, { account, program });
+    const path = realpathSync(folder);
+    rejectForeign(path, account);
     claimFiles(path, account);
     chmodSync(path, 0o700);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return { path, account, program };
   } catch (error) {
-    throw describeFolderError(error, `the data folder ${wanted}`);
+    throw describeFolderError(error, `the data folder ${folder}`);
   }
 }
 
-function makeFolder(wanted: string, { account, program }: Omit<DataFolder, 'path'>) {
-  const present = lstatSync(wanted, { throwIfNoEntry: false });
-  if (present && !isEmptyFolderOfRoot(wanted, account)) return;
+function makeFolder(folder: string, { account, program }: Omit<DataFolder, 'path'>) {
+  const present = lstatSync(folder, { throwIfNoEntry: false });
+  if (present && !isEmptyFolderOfRoot(folder, account)) return;
 
-  const parent = dirname(wanted);
+  const parent = dirname(folder);
   makeFolders(parent);
   if (account.isOther && firstInaccessibleParent(parent, account) !== undefined && !present) {
     const home = reachableHome(program);
     mkdirSync(home, { recursive: true, mode: 0o755 });
     const path = mkdtempSync(`${home}/data-`);
     chownTo(path, account);
-    symlinkSync(path, wanted);
+    symlinkSync(path, folder);
     return;
   }
-  if (!present) mkdirSync(wanted, { mode: 0o700 });
-  chownTo(wanted, account);
+  if (!present) mkdirSync(folder, { mode: 0o700 });
+  chownTo(folder, account);
 }
 
-/** A freshly mounted volume looks like this, and may be given to the account. */
+/** A freshly mounted volume looks like this. */
 function isEmptyFolderOfRoot(path: string, account: Account): boolean {
   if (!account.isOther) return false;
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === 0 && readdirSync(path).length === 0;
 }
 
-function refuseForeign(path: string, account: Account) {
+function rejectForeign(path: string, account: Account) {
   const stat = statSync(path);
   if (!stat.isDirectory()) throw new Refusal('unavailable', `${path} is not a folder`);
   if (stat.uid !== account.uid) {
@@ -90,8 +90,8 @@ function refuseForeign(path: string, account: Account) {
 }
 
 /**
- * Files that a command of root wrote here, such as the secret key, must be readable by the account of the
- * service. Only plain files of root with one name: anything else may be a trap for root.
+ * Gives files that a command of root wrote, such as the secret key, to the account of the service. Anything but plain
+ * files with a single link may be a trap for root.
  */
 function claimFiles(path: string, account: Account) {
   if (!account.isOther) return;
@@ -102,14 +102,14 @@ function claimFiles(path: string, account: Account) {
   }
 }
 
-/** The kernel keeps a socket's path in a field of 108 bytes on Linux and 104 on macOS, its end included. */
+/** The kernel's limit for socket paths, without the terminating zero. */
 const maxPath = process.platform === 'linux' ? 107 : 103;
 const shortHome = '/tmp';
 export const socketName = '.s.PGSQL.5432';
 
 /**
- * The folder of the server's socket, closed to other accounts: the server trusts every connection. A data
- * folder whose path is long, or cannot stand in a settings file or an address, has its socket under /tmp.
+ * Makes the private folder of the server's socket, because the server trusts every connection. If the path of the data
+ * folder is too long or has special characters, the socket is under /tmp.
  */
 export function makeSocketFolder(folder: DataFolder): string {
   const near = join(folder.path, 'run');
@@ -119,7 +119,7 @@ export function makeSocketFolder(folder: DataFolder): string {
     ? near
     : join(shortHome, `${folder.program}-${hash('sha256', folder.path).slice(0, 16)}`);
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  // Under /tmp any account could have made a folder of that name before.
+  // Under /tmp, another account could have created this folder first.
   const stat = lstatSync(path);
   const isOurs = stat.uid === folder.account.uid || stat.uid === process.getuid?.();
   if (!stat.isDirectory() || !isOurs) {
@@ -131,20 +131,20 @@ export function makeSocketFolder(folder: DataFolder): string {
   return path;
 }
 
-/** The account that the server runs as. `isOther` while this process is root: the files it makes must be handed over. */
+/** The account of the server. `isOther` means that this process is root and must hand over files. */
 export type Account = { uid: number; gid: number; name: string; isOther: boolean };
 
 const sharedName = 'nobody';
 
 /**
- * Postgres refuses to run as root. A process that root started uses, in this order: the owner of the data
- * folder, the account named after the program, the owner of the folder around it, the account `nobody`.
+ * Postgres refuses to run as root. Root uses, in this order: the owner of the data folder, the account named after the
+ * program, the owner of the parent folder, the account `nobody`.
  */
 function chooseAccount(dataDir: string, program: string): Account {
   if (process.getuid?.() !== 0) return ownAccount();
   const accounts = readAccounts();
   const owner = ownerOf(dataDir);
-  if (owner !== undefined && owner !== 0) return known(accounts, owner, dataDir);
+  if (owner !== undefined && owner !== 0) return accountOf(accounts, owner, dataDir);
 
   const named = (name: string) => accounts.find((account) => account.name === name);
   const neighbour = accounts.find(({ uid }) => uid !== 0 && uid === ownerOf(dirname(dataDir)));
@@ -161,7 +161,7 @@ export function accountWarning({ account, path, program }: DataFolder): string |
   return `warning: root starts ${program} as the account ${sharedName}, which other programs may use too: those can read the secret key and the database. Give it an account of its own: useradd --system ${program} && chown -R ${program}: ${path}`;
 }
 
-/** Root becomes the account, for as long as the process runs: serving needs nothing that only root may do. */
+/** Switches from root to the account, for good. */
 export function dropPrivileges(account: Account): Account {
   if (!account.isOther) return account;
   process.setgid!(account.gid);
@@ -170,7 +170,7 @@ export function dropPrivileges(account: Account): Account {
   return { ...account, isOther: false };
 }
 
-/** Gives a file or folder of root to the account; a link is not followed. (`fchown` does not work under the permission model.) */
+/** Does not follow links. `fchown` does not work under Node's permission model. */
 export function chownTo(path: string, account: Account) {
   if (account.isOther) lchownSync(path, account.uid, account.gid);
 }
@@ -198,16 +198,16 @@ function ownAccount(): Account {
   }
 }
 
-function known(accounts: Omit<Account, 'isOther'>[], uid: number, dataDir: string): Account {
-  const found = accounts.find((account) => account.uid === uid);
-  if (found) return { ...found, isOther: true };
+function accountOf(accounts: Omit<Account, 'isOther'>[], uid: number, dataDir: string): Account {
+  const account = accounts.find((each) => each.uid === uid);
+  if (account) return { ...account, isOther: true };
   throw new Refusal(
     'unavailable',
     `${dataDir} belongs to the account ${uid}, which has no entry in /etc/passwd: give the folder to an account that has one`,
   );
 }
 
-/** Read from the file because Node cannot ask the system for an account by name or number. */
+/** Reads the file, because Node cannot look up accounts by name or number. */
 function readAccounts(): Omit<Account, 'isOther'>[] {
   return readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -218,10 +218,10 @@ function readAccounts(): Omit<Account, 'isOther'>[] {
 
 const ownerOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.uid;
 
-/** Turns a failure of the system into one sentence about its subject; other errors stay as they are. */
+/** Turns a system error into a refusal. Other errors stay as they are. */
 export function describeFolderError(error: unknown, subject: string): unknown {
   const { syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
-  const sentence = `${subject} cannot be used by the account this program runs as: ${explainError(error)}`;
+  const sentence = `${subject} cannot be used by the account of this program: ${explainError(error)}`;
   return new Refusal('unavailable', sentence, { code: 'data_folder' });
 }

@@ -7,7 +7,7 @@ import { chownTo, type DataFolder } from './folder.ts';
 const pollMs = 25;
 const sqliteBusy = 5;
 
-/** A lock on one file. It is held until it is released or the process ends, also by a crash. */
+/** A file lock. The kernel releases it when the process ends. */
 export type Lock = {
   tryExclusive(): boolean;
   tryShared(): boolean;
@@ -16,9 +16,8 @@ export type Lock = {
 };
 
 /**
- * Node has no flock, but the SQLite inside it takes file locks for its transactions. The kernel drops
- * them with the process: a lock never outlives its holder, so none is ever stale. Once opened it needs
- * no further permission to the file system.
+ * Node has no flock, but its SQLite takes file locks for transactions. They end with the process, so no lock is ever
+ * stale. Once open, the lock needs no file permissions.
  */
 export function openLock({ path, account }: DataFolder, name: string): Lock {
   const file = `${path}/${name}.lock`;
@@ -34,7 +33,7 @@ export function openLock({ path, account }: DataFolder, name: string): Lock {
   const take = (statements: string) => {
     release();
     try {
-      db.exec(`pragma journal_mode = memory; ${statements}`); // nothing is ever written, so nothing to undo
+      db.exec(`pragma journal_mode = memory; ${statements}`); // nothing is ever written
       held = true;
     } catch (error) {
       if (db.isTransaction) db.exec('rollback');
@@ -53,7 +52,7 @@ export function openLock({ path, account }: DataFolder, name: string): Lock {
   };
 }
 
-/** Takes a lock that other processes hold only for moments. */
+/** Waits for a lock that other processes hold only briefly. */
 export async function waitForLock(take: () => boolean, what: string, seconds: number) {
   const deadline = performance.now() + seconds * 1000;
   while (!take()) {

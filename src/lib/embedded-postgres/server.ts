@@ -17,19 +17,19 @@ import { serverEnvironment, serverRefusal } from './cluster.ts';
 import { chownTo, type DataFolder, socketName, spawnIdentity } from './folder.ts';
 
 const startSeconds = 60;
-/** Less than a process that serves has for its end, with time for what stops before. */
+/** Less than the time that a serving process has to stop everything. */
 const stopSeconds = 12;
 const pollMs = 5;
 const watchMs = 500;
 const stopPollMs = 20;
-const logBytes = 1_000_000;
+const maxLogBytes = 1_000_000;
 
-/** A server that answers. `gone` resolves when it ends, for whatever reason. */
+/** A running server. `gone` resolves when it ends. */
 export type Server = Address & { gone: Promise<void> };
 
 type Program = { runtime: string; cluster: string };
 
-/** Workers of a crashed server may still use the data for a moment, so it tries again. */
+/** Retries, because workers of a crashed server may use the data for a moment longer. */
 export async function startServer(folder: DataFolder, program: Program): Promise<Server> {
   const deadline = performance.now() + startSeconds * 1000;
   for (;;) {
@@ -46,10 +46,10 @@ export async function startServer(folder: DataFolder, program: Program): Promise
 export async function adoptServer(cluster: string): Promise<Server | undefined> {
   const deadline = performance.now() + startSeconds * 1000;
   for (;;) {
-    const found = findServer(cluster);
-    if (!found) return undefined;
-    const { pid, socketFolder } = found;
-    if (found.ready) return { pid, socketFolder, gone: untilGone(found, watchMs) };
+    const running = findServer(cluster);
+    if (!running) return undefined;
+    const { pid, socketFolder } = running;
+    if (running.ready) return { pid, socketFolder, gone: waitUntilGone(running, watchMs) };
     if (performance.now() > deadline) {
       throw new Refusal('unavailable', `the embedded Postgres has not become ready (pid ${pid})`);
     }
@@ -57,30 +57,30 @@ export async function adoptServer(cluster: string): Promise<Server | undefined> 
   }
 }
 
-/** Ends the sessions of the server, lets it write everything to disk, and waits until it is gone. */
+/** Fast shutdown: ends all sessions, writes everything to disk and waits for the end. */
 export async function stopServer(server: Server) {
   const late = setTimeout(() => signal(server.pid, 'SIGQUIT'), stopSeconds * 1000);
   signal(server.pid, 'SIGINT');
-  await Promise.race([server.gone, untilGone(server, stopPollMs)]);
+  await Promise.race([server.gone, waitUntilGone(server, stopPollMs)]);
   clearTimeout(late);
 }
 
-/** Ends a server at once: it recovers at its next start. */
+/** Immediate shutdown: the server recovers at its next start. */
 export const quitServer = (pid: number) => signal(pid, 'SIGQUIT');
 
 type Log = { fd: number; path: string; from: number };
 
-/** The server writes its log into a file that outlives this process; a long file is put aside at a start. */
+/** The server writes its log to a file, because it outlives this process. A long file is rotated at the start. */
 function openLog(folder: DataFolder): Log {
   const path = join(folder.path, 'postgres.log');
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > logBytes) renameSync(path, `${path}.1`);
+  if (size > maxLogBytes) renameSync(path, `${path}.1`);
   const fd = openSync(path, 'a', 0o600);
   chownTo(path, folder.account);
-  return { fd, path, from: size > logBytes ? 0 : size };
+  return { fd, path, from: size > maxLogBytes ? 0 : size };
 }
 
-/** In a session of its own: a Ctrl-C in the terminal must not end the server, which is still needed to finish. */
+/** Detached, so that Ctrl-C does not end the server while this process still needs it. Returns the log if it fails. */
 async function launch(folder: DataFolder, program: Program, log: Log): Promise<Server | string> {
   const child = spawn(`${program.runtime}/bin/postgres`, ['-D', program.cluster], {
     ...spawnIdentity(folder.account),
@@ -95,15 +95,15 @@ async function launch(folder: DataFolder, program: Program, log: Log): Promise<S
     child.once('error', reject);
     child.once('exit', () => resolve());
   });
-  const server = await Promise.race([ready(child, program.cluster), gone]);
+  const server = await Promise.race([waitUntilReady(child, program.cluster), gone]);
   if (server) return { ...server, gone };
   return readFileSync(log.path).subarray(log.from).toString('utf8');
 }
 
-async function ready(child: ChildProcess, cluster: string) {
+async function waitUntilReady(child: ChildProcess, cluster: string) {
   while (child.exitCode === null && child.signalCode === null) {
-    const found = findServer(cluster);
-    if (found?.ready && found.pid === child.pid) return found;
+    const running = findServer(cluster);
+    if (running?.ready && running.pid === child.pid) return running;
     await sleep(pollMs);
   }
   return undefined;
@@ -137,38 +137,37 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/**
- * Resolves when a server is gone. A server that is not our child may stay as a zombie, which looks alive by
- * its number, so its socket is tried as well. Reads no files: a serving process may not.
- */
-async function untilGone({ pid, socketFolder }: Address, everyMs: number) {
-  while (isAlive(pid) && (await answers(socketFolder))) {
+/** Also tries the socket, because a zombie looks alive by its pid. Reads no files, because a serving process may not. */
+async function waitUntilGone({ pid, socketFolder }: Address, everyMs: number) {
+  while (isAlive(pid) && (await isListening(socketFolder))) {
     await sleep(everyMs, undefined, { ref: false });
   }
 }
 
 type Address = { pid: number; socketFolder: string };
 
-function answers(socketFolder: string): Promise<boolean> {
+function isListening(socketFolder: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path: join(socketFolder, socketName) });
-    socket.once('connect', () => resolve(true));
     socket.once('error', ({ code }: NodeJS.ErrnoException) => {
       resolve(code !== 'ENOENT' && code !== 'ECONNREFUSED');
     });
-    socket.once('connect', () => socket.destroy());
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
   });
 }
 
 /**
- * A pid file whose number now belongs to another program keeps Postgres from ever starting (after the
- * restart of a container the numbers are the same again). It may go when no process works in the folder.
+ * Removes a pid file whose pid belongs to another program, as after a container restart. Postgres would never start
+ * with it. The file stays while a process works in the folder.
  */
 export function removeStrayPidFile(cluster: string) {
   if (process.platform !== 'linux') return;
   const pid = Number(readPidFile(cluster)[0]);
   if (!Number.isInteger(pid) || !isAlive(pid) || findServer(cluster)) return;
-  // Workers of a killed server finish what they do before they notice.
+  // Workers of a killed server finish their work before they notice.
   const hasWorkers = readdirSync('/proc').some(
     (name) => /^\d+$/.test(name) && readLink(`/proc/${name}/cwd`) === cluster,
   );
