@@ -102,8 +102,8 @@ async function restoreFile(tools: CommandTools, file: string) {
     return await restore(db, file, {
       archive,
       checkKey: (key) => isKept && rejectOtherKey(dataDir, key),
-      keepKey: (key) => isKept && saveRestoredKey(dataDir, key),
-      afterwards: [markUnknownAfterRestore, recordRestore],
+      saveKey: (key) => isKept && saveRestoredKey(dataDir, key),
+      afterRestore: [markUnknownAfterRestore, recordRestore],
     });
   } finally {
     await close();

@@ -12,10 +12,8 @@ type Line = { line: string };
 const rowsAtATime = 1000;
 
 /**
- * Backup and restore of a whole deployment: every table, the jobs that wait, the secret key.
- *
- * Writes everything the deployment keeps into one file, as of one moment, while it serves. Jobs that
- * wait in the queue are written by task and payload, and added to the queue of the restored deployment.
+ * Writes a consistent snapshot of all tables, the queued jobs and the secret key into one file, while the service runs.
+ * A restore enqueues the jobs again.
  */
 export async function backup(db: Db, options: BackupOptions): Promise<{ rows: number }> {
   const session = await db.reserve();
@@ -25,7 +23,7 @@ export async function backup(db: Db, options: BackupOptions): Promise<{ rows: nu
     await writePrivateFile(options.file, (out) =>
       pipeline(
         everything(session, options, counted),
-        // With a checksum, so that a damaged file is noticed.
+        // The checksum detects a damaged file.
         createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
         out,
       ),
@@ -67,7 +65,7 @@ async function* everything(
   }
 }
 
-/** The tables of the queue are not copied: another version may shape them differently. */
+/** Tasks and payloads, not the queue's tables, which another version may shape differently. */
 const queuedJobs = (session: Session) => session<Line[]>`
   select json_build_array(json_build_object(
            'task', t.identifier, 'payload', j.payload, 'run_at', j.run_at
@@ -81,14 +79,14 @@ const toLine = (value: object) => `${JSON.stringify(value)}\n`;
 
 export type Archive = {
   program: string;
-  /** Tables that belong to a running deployment and mean nothing in another. */
+  /** Tables that mean nothing in another deployment. */
   except: readonly string[];
   isFilled: (sql: Sql) => Promise<boolean>;
 };
 
 /**
- * A backup is one zstd file of JSON lines: a header; for each table a line with its name and a line for
- * each row; at the end the number of rows, without which the file is not whole.
+ * A backup is one zstd file of JSON lines: a header, then for each table its name and a line for each row, then the
+ * number of rows, which proves that the file is complete.
  */
 export const Header = v.object({
   backup_of: v.string(),
@@ -99,13 +97,13 @@ export const Header = v.object({
 });
 export type Header = v.InferOutput<typeof Header>;
 
-/** Its first character distinguishes it from a row: rows come as `[`, in an array of one. */
+/** Rows are arrays of one, so their first character distinguishes them from marks. */
 export const Mark = v.union([v.object({ table: v.string() }), v.object({ rows: v.number() })]);
 export type Mark = v.InferOutput<typeof Mark>;
 
 export const queue = 'queue';
 
-/** Its columns are those that rows are written with: generated ones follow from them. */
+/** `columns` leaves out generated columns. */
 export type Table = { table: string; identity: string | null; columns: string[] };
 
 export async function listTables(sql: Sql, except: readonly string[]): Promise<Table[]> {
@@ -130,10 +128,10 @@ export async function listTables(sql: Sql, except: readonly string[]): Promise<T
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all (${[...except]})
     order by c.relname`;
-  return inOrder(tables);
+  return sortByReferences(tables);
 }
 
-function inOrder<T extends { table: string; refers_to: string[] }>(tables: readonly T[]): T[] {
+function sortByReferences<T extends { table: string; refers_to: string[] }>(tables: readonly T[]): T[] {
   const placed = new Set<string>();
   const ordered: T[] = [];
   while (ordered.length < tables.length) {

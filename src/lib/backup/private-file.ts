@@ -9,28 +9,28 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Refusal } from '../../errors.ts';
+import { reasonUnwritten } from '../cli/files.ts';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_WRONLY } = constants;
 
-/** So that what waits goes to the disk in few large writes: each one waits for the disk. */
+/** Large writes, because each one waits for the disk. */
 const bufferBytes = 1 << 20;
 
 /**
- * Writes a file that only its owner may read, and gives it its name when it is whole and on the disk. The
- * draft has a name that no other user can foresee and lay a file under, and is made, never opened.
- * It is opened to write through, because under Node's permission model there is no fsync.
+ * Writes a file that only its owner can read. It gets its name when it is complete and on disk. The draft has an
+ * unpredictable name, so that no other user can create it first. O_DSYNC replaces fsync, which Node's permission model
+ * forbids.
  */
 export async function writePrivateFile(path: string, write: (out: Writable) => Promise<void>) {
   const draft = `${path}.${randomBytes(8).toString('hex')}.part`;
   const descriptor = makeDraft(path, draft);
   try {
-    // Open until the end: only then its inode cannot be another file's.
+    // Stays open until the end, so that its inode cannot be reused.
     const out = { fd: descriptor, autoClose: false, highWaterMark: bufferBytes };
     await write(createWriteStream(draft, out));
-    refuseExchanged(descriptor, draft);
+    rejectReplaced(descriptor, draft);
     renameSync(draft, path);
   } finally {
     closeSync(descriptor);
@@ -42,26 +42,18 @@ function makeDraft(path: string, draft: string): number {
   try {
     return openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_DSYNC, 0o600);
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    const meaning = meanings[code]?.(dirname(path)) ?? message.replace(draft, path);
-    throw new Refusal('invalid', `${path} cannot be written: ${meaning}`);
+    const reason = reasonUnwritten(error).replace(draft, path);
+    throw new Refusal('invalid', `${path} cannot be written: ${reason}`);
   }
 }
 
-const meanings: Readonly<Record<string, (folder: string) => string>> = {
-  ENOENT: (folder) => `there is no folder ${folder}`,
-  ENOTDIR: (folder) => `${folder} is no folder`,
-  EACCES: (folder) => `this account may not write in ${folder}`,
-  EROFS: (folder) => `${folder} is on a read-only file system`,
-};
-
-/** In a folder that others may write to, the draft's name may by now lead to a file of theirs. */
-function refuseExchanged(descriptor: number, draft: string) {
+/** In a shared folder, another user could have replaced the draft. */
+function rejectReplaced(descriptor: number, draft: string) {
   const [own, named] = [fstatSync(descriptor), lstatSync(draft)];
   const same = own.ino === named.ino && own.dev === named.dev;
   if (same && named.uid === process.geteuid?.() && named.nlink === 1) return;
   throw new Refusal(
     'conflict',
-    `${draft} was replaced while it was written: write into a folder of your own`,
+    `${draft} was replaced while it was written: write to a folder of your own`,
   );
 }

@@ -8,26 +8,26 @@ import { addJobs } from '../queue/enqueue.ts';
 import { type Archive, Header, listTables, Mark, queue, type Table } from './backup.ts';
 
 const rowsAtATime = 500;
-const maxLine = 64 * 1024 * 1024;
+const maxLineLength = 64 * 1024 * 1024;
 
 type RestoreOptions = {
   archive: Archive;
-  /** Refuses the secret key that came with the backup where there is another one. */
+  /** Throws if the backup's secret key differs from an existing one. */
   checkKey: (key: Buffer) => void;
-  /** Keeps that key, once the whole file has been read. */
-  keepKey: (key: Buffer) => void;
+  /** Called once the whole file has been read. */
+  saveKey: (key: Buffer) => void;
   /** Changes to the restored rows, in the same transaction. */
-  afterwards: readonly ((tx: Sql) => Promise<void>)[];
+  afterRestore: readonly ((tx: Sql) => Promise<void>)[];
 };
 
 /**
- * Fills an empty database, in which the queue is prepared, from a backup: its migrations first, then all rows in one transaction, then
- * the migrations that are newer than the backup. A file that is cut short or damaged changes nothing.
+ * Restores a backup into an empty database with a prepared queue: the migrations of the backup, all rows in one
+ * transaction, then newer migrations. An incomplete or damaged file changes nothing.
  */
 export async function restore(
   db: Db,
   file: string,
-  { archive, checkKey, keepKey, afterwards }: RestoreOptions,
+  { archive, checkKey, saveKey, afterRestore }: RestoreOptions,
 ) {
   const lines = readLines(file);
   const header = parseLine(Header, await next(lines));
@@ -38,11 +38,11 @@ export async function restore(
   if (key) checkKey(key);
 
   const rows = await inTransaction(db, async (tx) => {
-    const filled = await fill(tx, tables, lines);
+    const count = await fill(tx, tables, lines);
     if ((await read(lines)) !== undefined) throw unusable(foreign);
-    for (const step of afterwards) await step(tx);
-    if (key) keepKey(key);
-    return filled;
+    for (const step of afterRestore) await step(tx);
+    if (key) saveKey(key);
+    return count;
   });
   await migrate(db);
   return { rows, created_at: header.created_at };
@@ -58,7 +58,7 @@ async function* readLines(file: string): Lines {
   for await (const chunk of text) {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > maxLine) throw unusable(foreign);
+    if (rest.length > maxLineLength) throw unusable(foreign);
     yield* lines;
   }
 }
@@ -87,7 +87,8 @@ function reasonOf({ code = '', message, path }: NodeJS.ErrnoException): string {
   return code === 'EISDIR' ? 'it is a folder' : message;
 }
 
-const unusable = (why: string) => new Refusal('invalid', `the backup cannot be restored: ${why}`);
+const unusable = (reason: string) =>
+  new Refusal('invalid', `the backup cannot be restored: ${reason}`);
 
 function parseLine<const S extends v.GenericSchema>(schema: S, text: string): v.InferOutput<S> {
   try {
@@ -99,12 +100,12 @@ function parseLine<const S extends v.GenericSchema>(schema: S, text: string): v.
 
 async function prepareSchema(db: Db, header: Header, archive: Archive) {
   const known = new Map(readMigrations().map((migration) => [migration.name, migration]));
-  const wanted = header.migrations.map(({ name, sha256 }) => {
+  const migrations = header.migrations.map(({ name, sha256 }) => {
     const migration = known.get(name);
     if (migration?.sha256 === sha256) return migration;
     throw unusable(`it was made by a newer ${archive.program} (${name}), use that one`);
   });
-  await migrate(db, wanted).catch((error: unknown) => {
+  await migrate(db, migrations).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;
     throw unusable('the database has a newer schema than the backup: restore into an empty one');
   });
@@ -113,7 +114,7 @@ async function prepareSchema(db: Db, header: Header, archive: Archive) {
   }
 }
 
-/** The triggers are disabled meanwhile: what they would compute comes with the backup. */
+/** Triggers are disabled, because the backup contains what they would compute. */
 async function fill(session: Sql, tables: readonly Table[], lines: Lines) {
   for (const { table } of tables) {
     await session`alter table ${session(table)} disable trigger user`;
@@ -139,7 +140,7 @@ async function fillTables(session: Sql, tables: readonly Table[], lines: Lines):
     const array = `[${batch.join(',')}]`;
     if (isQueue) await addJobs(session, array);
     else if (table) await insertRows(session, table, array);
-    else throw unusable('it has rows of a table that is not there');
+    else throw unusable('it has rows of an unknown table');
     rows += batch.length;
     batch = [];
   };
@@ -156,7 +157,7 @@ async function fillTables(session: Sql, tables: readonly Table[], lines: Lines):
       isQueue = mark.table === queue;
       table = tables.find((each) => each.table === mark.table);
     } else if (mark.rows === rows) return rows;
-    else throw unusable('it lost rows');
+    else throw unusable('rows are missing');
   }
 }
 

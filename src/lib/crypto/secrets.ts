@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { Refusal } from '../../errors.ts';
 
-/** Sealed for one record of one owner, a secret opens for no other. */
+/** The record that a secret is sealed for. It cannot be opened for any other. */
 export type SealedFor = { owner: string; id: string };
 
 export type Secrets = ReturnType<typeof createSecrets>;
@@ -29,8 +29,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts what must stay recoverable. The first key seals, the others only open. A sealed secret consists of the key's
- * id, a nonce, the text, and a tag over text and owner.
+ * Encrypts secrets that must be readable later. The first key seals, the others only open. A sealed secret consists of
+ * the key's id, a nonce, the ciphertext, and a tag over text and record.
  */
 export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const byId = new Map(keys.map((key) => [keyId(key).toString('hex'), key]));
@@ -68,7 +68,7 @@ const placeBytes = ({ owner, id }: SealedFor) => Buffer.from(`${owner} ${id}`);
 const fileName = 'secret.key';
 const keyBytes = 32;
 
-/** The key in the data directory, made on first use. Two processes that begin at once get the same one. */
+/** Creates the key in the data directory on first use. Processes that start at once get the same key. */
 export function getOrCreateSecretKey(dataDir: string): Buffer {
   const existing = readSecretKey(dataDir);
   if (existing) return existing;
@@ -82,11 +82,11 @@ export function getOrCreateSecretKey(dataDir: string): Buffer {
     rmSync(join(dataDir, draft), { force: true });
   }
   const key = readSecretKey(dataDir);
-  if (!key) throw new Refusal('unavailable', `${fileName} vanished from ${dataDir}`);
+  if (!key) throw new Refusal('unavailable', `${fileName} disappeared from ${dataDir}`);
   return key;
 }
 
-/** The key in the data directory, if there is one. A damaged one is never silently replaced. */
+/** A damaged key is an error, never replaced. */
 export function readSecretKey(dataDir: string): Buffer | undefined {
   const path = join(dataDir, fileName);
   try {
@@ -101,7 +101,7 @@ export function readSecretKey(dataDir: string): Buffer | undefined {
 
 const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;
 
-/** Writes through to the disk, so that no power cut leaves half a key. Node's permission model has no fsync. */
+/** O_SYNC, so that a power cut leaves no half key. Node's permission model forbids fsync. */
 function writeKey(dataDir: string, name: string, key: Buffer) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = openSync(join(dataDir, name), O_WRONLY | O_CREAT | O_EXCL | O_SYNC, 0o600);
@@ -112,7 +112,6 @@ function writeKey(dataDir: string, name: string, key: Buffer) {
   }
 }
 
-/** Puts a restored key in its place. Another key that is there already is not replaced. */
 export function saveRestoredKey(dataDir: string, key: Buffer) {
   rejectOtherKey(dataDir, key);
   if (!readSecretKey(dataDir)) writeKey(dataDir, fileName, key);
@@ -122,7 +121,7 @@ export function rejectOtherKey(dataDir: string, key: Buffer) {
   if (readSecretKey(dataDir)?.equals(key) ?? true) return;
   throw new Refusal(
     'conflict',
-    `${join(dataDir, fileName)} is another key than the backup's: restore into an empty data directory`,
+    `${join(dataDir, fileName)} differs from the key in the backup: restore into an empty data directory`,
   );
 }
 

@@ -28,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'askback-backup-'));
 after(() => rmSync(folder, { recursive: true }));
 
 const secretKey = Buffer.alloc(32, 7);
-const simply = { archive, checkKey: () => {}, keepKey: () => {}, afterwards: [] };
+const simply = { archive, checkKey: () => {}, saveKey: () => {}, afterRestore: [] };
 
 /** Where a restore begins. */
 async function databaseWithQueue() {
@@ -77,8 +77,8 @@ test('a restored deployment has what the other had when it was backed up', async
   const means = {
     archive,
     checkKey: () => {},
-    keepKey: (key: Buffer) => kept.push(key),
-    afterwards: [],
+    saveKey: (key: Buffer) => kept.push(key),
+    afterRestore: [],
   };
   const restored = await restore(fresh, file, means);
 
@@ -354,7 +354,7 @@ test('a step after the restore that fails takes the restore back', async () => {
   const { db: fresh } = await databaseWithQueue();
 
   const failing = () => Promise.reject(new Error('no'));
-  await assert.rejects(restore(fresh, file, { ...simply, afterwards: [failing] }), {
+  await assert.rejects(restore(fresh, file, { ...simply, afterRestore: [failing] }), {
     message: 'no',
   });
 

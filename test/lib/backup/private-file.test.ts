@@ -34,19 +34,19 @@ test('a private file that cannot be written whole leaves nothing, and what had i
 });
 
 const [missing, inFile, long] = ['missing/file', 'whole/file', 'x'.repeat(250)];
-const complaints: [name: string, meaning: string][] = [
-  [missing, `there is no folder ${join(folder, 'missing')}`],
-  [inFile, `${join(folder, 'whole')} is no folder`],
+const complaints: [name: string, reason: string][] = [
+  [missing, 'the folder does not exist'],
+  [inFile, 'a part of its path is a file'],
   [long, `ENAMETOOLONG: name too long, open '${join(folder, long)}'`],
 ];
 
-for (const [name, meaning] of complaints) {
-  test(`a private file that cannot be made says: ${meaning.slice(0, 12)}…`, async () => {
+for (const [name, reason] of complaints) {
+  test(`a private file that cannot be created says: ${reason.slice(0, 12)}…`, async () => {
     const path = join(folder, name);
     await assert.rejects(
       writePrivateFile(path, () => assert.fail('there is nothing to write to')),
       (error: unknown) =>
-        error instanceof Refusal && error.message === `${path} cannot be written: ${meaning}`,
+        error instanceof Refusal && error.message === `${path} cannot be written: ${reason}`,
     );
   });
 }
