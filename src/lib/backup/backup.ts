@@ -131,7 +131,9 @@ export async function listTables(sql: Sql, except: readonly string[]): Promise<T
   return sortByReferences(tables);
 }
 
-function sortByReferences<T extends { table: string; refers_to: string[] }>(tables: readonly T[]): T[] {
+function sortByReferences<T extends { table: string; refers_to: string[] }>(
+  tables: readonly T[],
+): T[] {
   const placed = new Set<string>();
   const ordered: T[] = [];
   while (ordered.length < tables.length) {

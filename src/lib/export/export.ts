@@ -1,11 +1,9 @@
 import * as v from 'valibot';
 import { one, type Part, type Sql } from '../db/db.ts';
 
-// Answers that are a file of any length.
-
 export const ExportFormat = v.pipe(
   v.optional(v.picklist(['csv', 'jsonl'], 'must be csv or jsonl'), 'csv'),
-  v.description('comma-separated values for spreadsheets, or a JSON object a line'),
+  v.description('comma-separated values for spreadsheets, or one JSON object per line'),
 );
 export type ExportFormat = v.InferOutput<typeof ExportFormat>;
 
@@ -15,12 +13,12 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
 };
 
 export const csvDescription =
-  'Columns of CSV are the fields, lists joined by `;` and objects as JSON. A text that a spreadsheet would run as a ' +
-  "formula gets a ' before it.";
+  'The CSV columns are the fields. Lists are joined by `;` and objects are JSON. Text that a spreadsheet would run as ' +
+  "a formula is prefixed with '.";
 
 type ExportedFile = { name: string; parts: AsyncIterable<FileText> };
 
-/** A file to be saved. Its parts are made as fast as the reader takes them, and no more once it is gone. */
+/** A download that is produced only as fast as the client reads it. */
 export const exportResponse = (format: ExportFormat, { name, parts }: ExportedFile): Response =>
   new Response(ReadableStream.from(encodeParts(parts)), {
     headers: {
@@ -35,17 +33,14 @@ async function* encodeParts(parts: AsyncIterable<FileText>): AsyncGenerator<Uint
   for await (const part of parts) yield typeof part === 'string' ? encoder.encode(part) : part;
 }
 
-// Lists of any length, newest first, read range by range.
-
 export type FileText = string | Uint8Array;
 
-/** The rows of a range as text; `last` is where the next range begins, if there may be more. */
+/** `last` is the position after which the next range begins, if there may be more. */
 export type RangeText<Position> = { text: FileText; last: Position | undefined };
 
-/** Once the reader has gone, work that has not begun is of no use. */
 export type ListReader = { isGone: () => boolean };
 
-/** A list as text, in its order: one range is read while the one before it is on its way. */
+/** Reads a list range by range, one range ahead of the client. */
 export async function* readAhead<Position>(
   read: (after: Position | null, reader: ListReader) => Promise<RangeText<Position>>,
 ): AsyncGenerator<FileText> {
@@ -56,7 +51,7 @@ export async function* readAhead<Position>(
     while (next) {
       const { text, last }: RangeText<Position> = await next;
       next = last && read(last, reader);
-      next?.catch(() => {}); // thrown when its turn comes
+      next?.catch(() => {}); // thrown when it is awaited
       if (text.length > 0) yield text;
     }
   } finally {
@@ -67,13 +62,10 @@ export async function* readAhead<Position>(
 /** The time keeps its microseconds, as text. */
 type RowPosition = { at: string; id: string };
 
-/** What the limits below say. */
+/** Also written in the statements below, because a literal limit lets Postgres reuse its plan. */
 const rowsOfRange = 4000;
 
-/**
- * The CTEs `picked`, the rows of a table with its conditions after a position, and `last`, the last one of them.
- * A limit in the text lets Postgres plan once for all ranges.
- */
+/** The CTEs `picked`, the rows after a position, and `last`, the position of its last row. */
 export const pickRange = (sql: Sql, source: Part, after: RowPosition | null): Part => sql`
   picked as materialized (
     select *
@@ -84,24 +76,24 @@ export const pickRange = (sql: Sql, source: Part, after: RowPosition | null): Pa
     select created_at::text as at, id from picked order by created_at, id limit 1
   )`;
 
-/** The columns that `readLines` reads, of picked rows `p`. The last row is found only for a range that may have more. */
+/** The columns for `readLines`, from rows `p` of `picked`. */
 export const linesOfRange = (sql: Sql, line: Part): Part => sql`
   coalesce(string_agg(${line}, '' order by p.created_at desc, p.id desc), '') as text,
   count(*)::int as rows,
   case when count(*) = 4000 then (select at from last) end as at,
   case when count(*) = 4000 then (select id from last) end as id`;
 
-/** The lines stay the bytes that Postgres sends: to make a text of them and bytes again costs more than passing them on. */
+/** Passes on the bytes of Postgres, because decoding and encoding them would cost more than the rest. */
 export async function readLines(statement: Part): Promise<RangeText<RowPosition>> {
   const [text, rows, at, id] = one(await statement.raw()) as Buffer[];
   const last = Number(rows) === rowsOfRange ? { at: String(at), id: String(id) } : undefined;
   return { text: text!, last };
 }
 
-/** A column of a file: how its value is written in CSV, where not as it is. */
+/** `csv` says how to write a value that needs quoting. */
 export type ExportColumn = { name: string; value: Part; csv?: 'text' | 'object' };
 
-/** A row as one line of a file, with its end. Postgres makes it: to pass columns on costs more than all else of a file. */
+/** A row as one line. Postgres builds it, because transferring columns would cost more than all the rest. */
 export function exportLine(sql: Sql, format: ExportFormat, columns: readonly ExportColumn[]): Part {
   const parts = columns.map(({ name, value, csv }) => {
     if (format === 'jsonl') {
@@ -114,30 +106,28 @@ export function exportLine(sql: Sql, format: ExportFormat, columns: readonly Exp
   return format === 'csv' ? sql`concat(${cells}, E'\\r\\n')` : sql`concat('{', ${cells}, E'}\\n')`;
 }
 
-// Writing CSV that spreadsheets open without running anything in it.
-
 type Cell = string | number | boolean | null;
 
-/** A line of CSV (RFC 4180) with its end. */
-export const csvLine = (cells: readonly Cell[]): string => `${cells.map(spell).join(',')}\r\n`;
+/** A line of CSV (RFC 4180) that spreadsheets do not run as formulas. */
+export const csvLine = (cells: readonly Cell[]): string => `${cells.map(formatCell).join(',')}\r\n`;
 
-function spell(cell: Cell): string {
+function formatCell(cell: Cell): string {
   if (cell === null) return '';
-  const text = typeof cell === 'string' ? harmless(cell) : String(cell);
+  const text = typeof cell === 'string' ? escapeFormula(cell) : String(cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const harmless = (text: string) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const escapeFormula = (text: string) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 
-/** What `csvLine` makes of a text, as an expression; an empty cell is null. The text is read several times. */
+/** `csvLine` for one text, in SQL. An empty cell is null. The text is evaluated several times. */
 export const csvCell = (sql: Sql, text: Part): Part => sql`
   case when ${text} ~ '[",\\r\\n]' then concat('"', case when ${isFormula(sql, text)} then '''' end, replace(${text}, '"', '""'), '"')
        when ${isFormula(sql, text)} then concat('''', ${text})
        else ${text} end`;
 
-/** By its first character, one of = + - @, tab and carriage return. */
+/** Begins with = + - @, tab or carriage return. */
 const isFormula = (sql: Sql, text: Part) => sql`ascii(${text}) in (61, 43, 45, 64, 9, 13)`;
 
-/** The cell of a JSON object. With a member it has quotes, and none is read as a formula. */
+/** The cell of a JSON object, which never looks like a formula. */
 export const csvObject = (sql: Sql, object: Part): Part => sql`
   case when ${object} = '{}' then '{}' else concat('"', replace(${object}::text, '"', '""'), '"') end`;

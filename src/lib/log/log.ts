@@ -1,19 +1,16 @@
 import { styleText } from 'node:util';
 import pino from 'pino';
 
-/**
- * Logs an outage once at its beginning and once when it is over, however many meet it and however often they try: it
- * is over when all that failed have worked again.
- */
+/** Logs an outage once when it begins and once when all subjects that failed have worked again. */
 export function createOutage(log: Log, words: { begins: string; over: string }) {
   const failing = new Set<object>();
   return {
-    failed(what: object, fields: Fields) {
+    failed(subject: object, fields: Fields) {
       log[failing.size === 0 ? 'warn' : 'debug'](fields, words.begins);
-      failing.add(what);
+      failing.add(subject);
     },
-    worked(what: object) {
-      if (failing.delete(what) && failing.size === 0) log.info(words.over);
+    worked(subject: object) {
+      if (failing.delete(subject) && failing.size === 0) log.info(words.over);
     },
   };
 }
@@ -21,8 +18,8 @@ export function createOutage(log: Log, words: { begins: string; over: string }) 
 type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 /**
- * What a line may have in addition to its message; anything else does not reach it. These are the fields of the
- * libraries. The program adds its own to `LogFields`, for the compiler, and passes their names to `createLog`:
+ * Fields that a log line may have. Any other field is dropped. The program adds its own to `LogFields`, for the
+ * compiler, and passes their names to `createLog`:
  *
  *     declare module './lib/log/log.ts' { interface LogFields { order_id?: LogValue } }
  *     const log = createLog({ level: 'info', fields: ['order_id'] });
@@ -47,7 +44,7 @@ const ownFields = [
 ] as const;
 
 export type LogValue = string | number | null;
-// biome-ignore lint/suspicious/noEmptyInterface: a program adds its fields to it
+// biome-ignore lint/suspicious/noEmptyInterface: the program adds its fields
 export interface LogFields {}
 export type Fields = LogFields & {
   [Name in (typeof ownFields)[number]]?: Name extends 'err' ? unknown : LogValue;
@@ -64,7 +61,7 @@ type LogOptions = {
   to?: pino.DestinationStream;
 };
 
-/** JSON lines on stderr: stdout belongs to the data that a command prints. */
+/** Writes JSON lines to stderr, because commands print data to stdout. */
 export function createLog({ level, fields = [], to = standardError() }: LogOptions): Log {
   const allowed = [...ownFields, ...fields];
   return pino(
@@ -72,7 +69,7 @@ export function createLog({ level, fields = [], to = standardError() }: LogOptio
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: (given) => pick(allowed, given) },
+      formatters: { level: (label) => ({ level: label }), log: (all) => pick(allowed, all) },
       serializers: { err: describeError },
     },
     to,
@@ -100,16 +97,13 @@ type Described = {
 
 const maxCauses = 5;
 
-/**
- * An error as a log may keep it: where it happened and what kind it is, without the values that a
- * database, a parser or a mail server quotes in its message.
- */
+/** Describes an error without the values that a database, a parser or a mail server quotes in its message. */
 function describeError(error: unknown, causesLeft = maxCauses): Described {
   if (!(error instanceof Error))
     return { type: typeof error, message: withoutValues(String(error)) };
   const { code } = error as { code?: unknown };
   const hasCause = error.cause instanceof Error && causesLeft > 0;
-  // What is said may have lines that look like frames.
+  // The message may have lines that look like frames.
   const frames = error.stack
     ?.replace(error.message, '')
     .split('\n')
@@ -129,19 +123,19 @@ const address = /[^\s<>]+@[^\s<>]+/g;
 const longWord = /[A-Za-z0-9_-]{20,}/g;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A value that may have quotes in it: after Postgres' colon, and in what JSON.parse shows of a text. */
+/** Values that may contain quotes: after the colon of Postgres, and in messages of JSON.parse. */
 const lastValue = /: "(.*)"$/s;
 const jsonText = /, (\.\.\.)?"(.*)"(\.\.\.)? is not valid JSON$/s;
 
-/** A longer message holds somebody's text, and would take long to be searched. */
+/** Longer messages contain user text and are slow to search. */
 const maxMessage = 1000;
 
-/** Names of things in the database stay, and ids; what is quoted else, addresses and tokens do not. */
+/** Removes quoted values, addresses and tokens. Keeps ids and names of database objects. */
 export function withoutValues(message: string): string {
-  // A value that is cut off has no end that it could be found by.
-  const beginning =
+  // A value that is cut off has no closing quote.
+  const shortened =
     message.length > maxMessage ? message.slice(0, maxMessage).replace(/["'`].*$/s, '…') : message;
-  return beginning
+  return shortened
     .replace(lastValue, ': "…"')
     .replace(jsonText, ', "…" is not valid JSON')
     .replace(quoted, (whole, thing) => (thing ? whole : '"…"'))

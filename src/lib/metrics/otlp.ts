@@ -14,11 +14,11 @@ export function openMeter(name: string): Meter | null {
 
 export function createMeterRecorder(meter: Meter, instruments: readonly Instrument[]) {
   const recorded = instruments.filter(({ how }) => how === 'recorded');
-  const cells = new Map(recorded.map((each) => [each.name, cellOf(meter, each)]));
-  return (measurement: Measurement) => cells.get(measurement.name)?.(measurement);
+  const writers = new Map(recorded.map((each) => [each.name, createWriter(meter, each)]));
+  return (measurement: Measurement) => writers.get(measurement.name)?.(measurement);
 }
 
-function cellOf(meter: Meter, instrument: Instrument): (measurement: Measurement) => void {
+function createWriter(meter: Meter, instrument: Instrument): (measurement: Measurement) => void {
   const { name, options } = describe(instrument);
   const attributes = (labels: Labels) => attributesOf(instrument, labels);
   if (instrument.kind === 'histogram') {
@@ -30,7 +30,7 @@ function cellOf(meter: Meter, instrument: Instrument): (measurement: Measurement
   return ({ labels, value = 1 }) => counter.add(value, attributes(labels));
 }
 
-/** Has what is observed looked at whenever OpenTelemetry exports. The function it gives back ends that. */
+/** Reads the observed instruments whenever OpenTelemetry exports. Returns a function that stops this. */
 export function observeFor(
   meter: Meter,
   instruments: readonly Instrument[],
@@ -45,20 +45,20 @@ export function observeFor(
         : meter.createObservableGauge(name, options);
     return { instrument, observable };
   });
-  const look: Parameters<Meter['addBatchObservableCallback']>[0] = async (result) => {
-    const read = await readings();
+  const observe: Parameters<Meter['addBatchObservableCallback']>[0] = async (result) => {
+    const current = await readings();
     for (const { instrument, observable } of observables) {
-      for (const { labels, value } of read[instrument.name] ?? []) {
+      for (const { labels, value } of current[instrument.name] ?? []) {
         result.observe(observable, value, attributesOf(instrument, labels));
       }
     }
   };
   const all = observables.map(({ observable }) => observable);
-  meter.addBatchObservableCallback(look, all);
-  return () => meter.removeBatchObservableCallback(look, all);
+  meter.addBatchObservableCallback(observe, all);
+  return () => meter.removeBatchObservableCallback(observe, all);
 }
 
-/** Spelled so that what makes Prometheus metrics of it again comes to the names of the table. */
+/** OpenTelemetry names that convert back to the Prometheus names. */
 function describe({ name, help, convention }: Instrument) {
   const bare = name.replace(/_total$/, '').replace(/_seconds$/, '');
   const options = { description: help, ...(name.endsWith('_seconds') ? { unit: 's' } : {}) };

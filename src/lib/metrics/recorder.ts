@@ -6,17 +6,14 @@ export type Instrument = {
   name: string;
   kind: 'counter' | 'histogram' | 'gauge';
   help: string;
-  /** `recorded` when something happens, or `observed` when somebody asks. */
+  /** `recorded` when something happens, or `observed` on each scrape. */
   how: 'recorded' | 'observed';
-  /**
-   * Each label with all values that it can have; any other counts as `other`. Null where the values are
-   * not known here, but are few by their nature.
-   */
+  /** Allowed values by label. Any other value becomes `other`. Null allows any value. */
   labels: Readonly<Record<string, readonly string[] | null>>;
-  /** A counter that is there with 0 for each of its labels' values before anything happens. */
+  /** Export a counter as 0 for all label values before the first event. */
   fromZero?: boolean;
   buckets?: readonly number[];
-  /** How OpenTelemetry's conventions spell it and its labels, where they know such a thing. */
+  /** Names from OpenTelemetry's semantic conventions. */
   convention?: { name: string; labels: Readonly<Record<string, string>> };
 };
 
@@ -36,7 +33,7 @@ export type Family = {
 };
 
 export type Sample = {
-  /** The name of a part of the family: `..._bucket`, `..._sum`, `..._count`. */
+  /** `..._bucket`, `..._sum` or `..._count` of a family. */
   metricName?: string | undefined;
   labels: Readonly<Record<string, string | number>>;
   value: number;
@@ -53,7 +50,7 @@ export type Recorder = ReturnType<typeof createRecorder>;
 
 type Trace = { trace_id: string };
 
-/** The trace of a measurement, if it is sampled: only those can be looked at. */
+/** The trace id, if the trace is sampled and can be looked up. */
 export function traceOf(traceparent: string | null | undefined): Trace | null {
   if (!traceparent) return null;
   const { traceId, traceFlags } = spanContextOf(traceparent);
@@ -61,21 +58,21 @@ export function traceOf(traceparent: string | null | undefined): Trace | null {
 }
 
 export function createRecorder(instruments: readonly Instrument[]) {
-  const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE); // the other kind knows no exemplars
+  const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE); // needed for exemplars
   const recorded = instruments.filter(({ how }) => how === 'recorded');
-  const cells = new Map(recorded.map((each) => [each.name, cellOf(each, registry)]));
+  const writers = new Map(recorded.map((each) => [each.name, createWriter(each, registry)]));
   return {
-    /** The trace, where there is one, becomes the exemplar of the series it was measured in. */
+    /** The trace becomes the exemplar of the series. */
     record(measurement: Measurement, trace: Trace | null) {
-      cells.get(measurement.name)?.(measurement, trace);
+      writers.get(measurement.name)?.(measurement, trace);
     },
     families: async () => (await registry.getMetricsAsJSON()).map(familyOf),
   };
 }
 
-type Cell = (measurement: Measurement, trace: Trace | null) => void;
+type Writer = (measurement: Measurement, trace: Trace | null) => void;
 
-function cellOf(instrument: Instrument, registry: Registry): Cell {
+function createWriter(instrument: Instrument, registry: Registry): Writer {
   const { name, help, kind, buckets = [] } = instrument;
   const labelNames = Object.keys(instrument.labels);
   const settings = { name, help, labelNames, registers: [registry], enableExemplars: true };
@@ -104,13 +101,13 @@ export function familyOf({ name, help, type, values = [] }: Exported): Family {
   };
 }
 
-/** Leaves an instrument without readings out: no value is better than an old one. */
+/** Leaves out instruments without readings, because a stale value is worse than none. */
 export function observedFamilies(instruments: readonly Instrument[], readings: Readings): Family[] {
   return instruments.flatMap((instrument) => {
     const { name, help, kind } = instrument;
-    const read = readings[name];
-    if (!read || kind === 'histogram') return [];
-    const samples = read.map(({ labels, value }) => ({
+    const current = readings[name];
+    if (!current || kind === 'histogram') return [];
+    const samples = current.map(({ labels, value }) => ({
       labels: knownLabels(instrument, labels),
       value,
     }));
@@ -120,15 +117,15 @@ export function observedFamilies(instruments: readonly Instrument[], readings: R
 
 const other = 'other';
 
-/** Replaces label values that the instrument does not know, so that a series never holds what a stranger wrote. */
-export function knownLabels({ labels: known }: Instrument, given: Labels): Labels {
-  const labels: Record<string, string> = {};
-  for (const name in known) {
-    const value = given[name] ?? '';
-    const values = known[name];
-    labels[name] = values == null || values.includes(value) ? value : other;
+/** Replaces unknown label values, so that series never contain user input. */
+export function knownLabels({ labels: allowed }: Instrument, labels: Labels): Labels {
+  const result: Record<string, string> = {};
+  for (const name in allowed) {
+    const value = labels[name] ?? '';
+    const values = allowed[name];
+    result[name] = values == null || values.includes(value) ? value : other;
   }
-  return labels;
+  return result;
 }
 
 function allLabels({ labels }: Instrument): Labels[] {

@@ -9,10 +9,10 @@ export type MetricsTools = { families: () => Promise<Family[]>; access: MetricsA
 
 const openMetrics = 'application/openmetrics-text';
 
-/** `GET /metrics`. Prometheus asks for OpenMetrics first; everybody else gets text. */
+/** Prometheus prefers OpenMetrics. Other clients get the text format. */
 export const metricsRoutes = ({ families, access }: MetricsTools) =>
   new Hono().get('/metrics', async (c) => {
-    refuseStranger(c, access);
+    requireAccess(c, access);
     const supports = [openMetrics, 'text/plain'];
     const type = accepts(c, { header: 'Accept', supports, default: 'text/plain' });
     const format = type === openMetrics ? 'openmetrics' : 'prometheus';
@@ -26,28 +26,27 @@ export const metricsRoutes = ({ families, access }: MetricsTools) =>
 type MetricsAccess = {
   token: string | null;
   ownAddress: boolean;
-  /** A local caller is let in while there is no token: no proxy is expected in front of the service. */
+  /** Admit local callers while there is no token. */
   trustsLocal: boolean;
   settings: string;
 };
 
 /**
- * Strangers may reach the main address: only local callers read metrics there, or with a token all that have it. Behind
- * a proxy every visitor may look local, so a token that is set counts for local callers too. An address for metrics
- * alone is open to all that the operator lets reach it, unless there is a token.
+ * Without a token, only local callers read metrics on the main address, and everyone on an address for metrics only.
+ * With a token, everyone needs it: behind a proxy, all visitors may look local.
  */
-function refuseStranger(c: Context, { token, ownAddress, trustsLocal, settings }: MetricsAccess) {
+function requireAccess(c: Context, { token, ownAddress, trustsLocal, settings }: MetricsAccess) {
   if (token === null) {
     if (ownAddress || (trustsLocal && isLocalRequest(c))) return;
     throw new Refusal(
       'forbidden',
       trustsLocal
-        ? `metrics can be read only on the machine itself, unless ${settings} is set`
-        : `metrics can be read once ${settings} is set`,
+        ? `metrics are only available on this machine unless ${settings} is set`
+        : `metrics are not available until ${settings} is set`,
     );
   }
-  const [, given] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? [];
-  if (given !== undefined && constantTimeEqual(given, token)) return;
+  const [, bearer] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? [];
+  if (bearer !== undefined && constantTimeEqual(bearer, token)) return;
   c.header('WWW-Authenticate', 'Bearer realm="metrics"');
   throw new Refusal('unauthorized', 'the bearer token for metrics is missing or wrong');
 }
@@ -59,7 +58,7 @@ const contentTypes: Readonly<Record<Format, string>> = {
   openmetrics: `${openMetrics}; version=1.0.0; charset=utf-8`,
 };
 
-/** Writes metrics as text. The client's own writer has one format for each registry, and no units. */
+/** The client's own writer has only one format per registry, and no units. */
 export function expose(families: readonly Family[], format: Format): string {
   const text = families.map((family) => exposeFamily(family, format)).join('');
   return format === 'openmetrics' ? `${text}# EOF\n` : text;

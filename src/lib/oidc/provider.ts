@@ -1,34 +1,29 @@
 import * as client from 'openid-client';
 import * as v from 'valibot';
 
-// Sign-in with an OpenID provider: discovery, and the authorization code flow with PKCE, state and nonce.
-
 type OidcProviderOptions = {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Where the provider sends the browser back to. */
   redirectUri: string;
 };
 
-/** To be sealed for this browser until it returns. */
+/** Seal it for this browser until it returns. */
 export type OidcFlow = { state: string; nonce: string; verifier: string };
 
 export type OidcProvider = ReturnType<typeof createOidcProvider>;
 
-/** `why` is a word for the log: neither side's secret and no data of a person is in it. */
+/** `why` is an error code for the log, without secrets and personal data. */
 export type OidcFailure = { failed: 'unreachable' | 'cancelled' | 'refused'; why: string };
 
-const answerLimitSeconds = 5;
-const discoveredForMs = 60 * 60 * 1000;
-/** How long the cached discovery document is used on after the provider has failed. */
+const timeoutSeconds = 5;
+const cacheMs = 60 * 60 * 1000;
+/** If discovery fails, the cached document is used this long before the next try. */
 const retryAfterMs = 2000;
 
-type Discovered = { configuration: client.Configuration; until: number };
-
 /**
- * Reads the discovery document at the first sign-in, and caches it for an hour. Tries client_secret_basic and
- * client_secret_post: providers name both and expect one of them.
+ * The authorization code flow with PKCE, state and nonce. Reads the discovery document at the first sign-in and caches
+ * it for an hour. Tries client_secret_basic and client_secret_post, because some providers announce both but accept one.
  */
 export function createOidcProvider({
   issuer,
@@ -36,9 +31,9 @@ export function createOidcProvider({
   clientSecret,
   redirectUri,
 }: OidcProviderOptions) {
-  let discovered: Discovered | undefined;
-  let asking: Promise<client.Configuration> | undefined;
-  let usesOtherWay = false;
+  let cache: { configuration: client.Configuration; until: number } | undefined;
+  let discovery: Promise<client.Configuration> | undefined;
+  let usesOtherMethod = false;
   const [basic, post] = [
     client.ClientSecretBasic(clientSecret),
     client.ClientSecretPost(clientSecret),
@@ -47,32 +42,32 @@ export function createOidcProvider({
   const authenticate: client.ClientAuth = (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported;
     const isBasic = !methods || methods.includes('client_secret_basic');
-    return (isBasic !== usesOtherWay ? basic : post)(server, ...rest);
+    return (isBasic !== usesOtherMethod ? basic : post)(server, ...rest);
   };
 
   async function discover() {
     const server = new URL(issuer);
     const execute = [client.enableNonRepudiationChecks];
     if (server.protocol === 'http:') execute.push(client.allowInsecureRequests);
-    const options = { timeout: answerLimitSeconds, execute };
+    const options = { timeout: timeoutSeconds, execute };
     return await client.discovery(server, clientId, clientSecret, authenticate, options);
   }
 
   async function configuration(): Promise<client.Configuration> {
-    if (discovered && performance.now() < discovered.until) return discovered.configuration;
-    asking ??= discover().finally(() => {
-      asking = undefined;
+    if (cache && performance.now() < cache.until) return cache.configuration;
+    discovery ??= discover().finally(() => {
+      discovery = undefined;
     });
     try {
-      discovered = { configuration: await asking, until: performance.now() + discoveredForMs };
+      cache = { configuration: await discovery, until: performance.now() + cacheMs };
     } catch (error) {
-      if (!discovered) throw error;
-      discovered.until = performance.now() + retryAfterMs;
+      if (!cache) throw error;
+      cache.until = performance.now() + retryAfterMs;
     }
-    return discovered.configuration;
+    return cache.configuration;
   }
 
-  /** The address to send the browser to. With `fresh` the provider asks for a proof, whatever it remembers. */
+  /** Returns the URL for the browser. With `fresh`, the provider must ask for the credentials again. */
   async function start({
     fresh = false,
     groups = false,
@@ -84,7 +79,7 @@ export function createOidcProvider({
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
       };
-      // Some providers give groups only when asked, others refuse to be asked for what they do not have.
+      // Some providers return groups only on request, others reject an unsupported scope.
       const hasGroups = provider.serverMetadata().scopes_supported?.includes('groups');
       const url = client.buildAuthorizationUrl(provider, {
         redirect_uri: redirectUri,
@@ -101,7 +96,7 @@ export function createOidcProvider({
     }
   }
 
-  /** The identity of the person who came back, checked by the provider's signature and by the browser's flow. */
+  /** Verifies the response and returns the identity. */
   async function finish(
     query: URLSearchParams,
     flow: OidcFlow,
@@ -118,15 +113,15 @@ export function createOidcProvider({
           idTokenExpected: true,
         });
       const tokens = await exchange().catch((error: unknown) => {
-        if (whyRefused(error) !== 'invalid_client') throw error;
-        usesOtherWay = !usesOtherWay;
+        if (errorCodeOf(error) !== 'invalid_client') throw error;
+        usesOtherMethod = !usesOtherMethod;
         return exchange();
       });
       const claims = tokens.claims()!;
-      // Some providers put little into the token and the rest behind an address of its own.
-      const isWhole = claims['email'] !== undefined && claims['groups'] !== undefined;
+      // Some providers put only few claims into the token.
+      const isComplete = claims['email'] !== undefined && claims['groups'] !== undefined;
       const more =
-        isWhole || !provider.serverMetadata().userinfo_endpoint
+        isComplete || !provider.serverMetadata().userinfo_endpoint
           ? {}
           : await client.fetchUserInfo(provider, tokens.access_token, claims.sub);
       return { identity: readIdentity({ ...more, ...claims }) };
@@ -138,7 +133,7 @@ export function createOidcProvider({
   return { start, finish };
 }
 
-const awayCodes = new Set([
+const unreachableCodes = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',
@@ -147,21 +142,22 @@ const awayCodes = new Set([
 function failureOf(error: unknown): OidcFailure {
   if (error instanceof client.AuthorizationResponseError) {
     const failed = error.error === 'access_denied' ? 'cancelled' : 'refused';
-    return { failed, why: wordOf(error.error) };
+    return { failed, why: codeForLog(error.error) };
   }
-  const refused = whyRefused(error);
-  if (refused !== undefined) return { failed: 'refused', why: wordOf(refused) };
+  const refused = errorCodeOf(error);
+  if (refused !== undefined) return { failed: 'refused', why: codeForLog(refused) };
   const { code, message, cause } = error as {
     code?: string;
     message?: string;
     cause?: { code?: string };
   };
-  const isAway = message === 'fetch failed' || awayCodes.has(code ?? '');
-  return { failed: isAway ? 'unreachable' : 'refused', why: wordOf(code ?? cause?.code ?? '') };
+  const isUnreachable = message === 'fetch failed' || unreachableCodes.has(code ?? '');
+  const failed = isUnreachable ? 'unreachable' : 'refused';
+  return { failed, why: codeForLog(code ?? cause?.code ?? '') };
 }
 
-/** The error of the provider's answer, in the body or, with a 401, in the header. */
-function whyRefused(error: unknown): string | undefined {
+/** The provider's error code, from the body or, with a 401, from the header. */
+function errorCodeOf(error: unknown): string | undefined {
   if (error instanceof client.ResponseBodyError) return error.error;
   if (!(error instanceof client.WWWAuthenticateChallengeError)) return undefined;
   return (
@@ -170,19 +166,18 @@ function whyRefused(error: unknown): string | undefined {
   );
 }
 
-/** A code of the protocol; other text may hold a secret and is not logged. */
-const wordOf = (code: unknown) => (/^\w{1,64}$/.test(String(code)) ? String(code) : 'unknown');
+/** Logs only codes of the protocol, because other text may contain secrets. */
+const codeForLog = (code: unknown) => (/^\w{1,64}$/.test(String(code)) ? String(code) : 'unknown');
 
 export type OidcIdentity = {
   issuer: string;
-  /** The person's id at the provider, which stays when the address changes. */
+  /** The person's permanent id at the provider. */
   subject: string;
   email: string | null;
-  /** The provider vouches that the person has this address. */
   isEmailVerified: boolean;
   name: string | null;
   groups: readonly string[];
-  /** When the person last gave the provider a proof, if it says so. */
+  /** Time of the last login at the provider, if known. */
   authenticatedAt: Date | null;
 };
 
@@ -201,25 +196,25 @@ const Claims = v.object({
   auth_time: optional(v.number()),
 });
 
-/** Claims as the identity that they describe. A claim of another form than the standard's counts as absent. */
+/** Claims that do not have their standard type count as absent. */
 export function readIdentity(claims: unknown): OidcIdentity {
-  const read = v.parse(Claims, claims);
-  const parts = [read.given_name, read.family_name].filter((part) => part);
-  const groups = [read.groups ?? []].flat();
+  const valid = v.parse(Claims, claims);
+  const parts = [valid.given_name, valid.family_name].filter((part) => part);
+  const groups = [valid.groups ?? []].flat();
   return {
-    issuer: read.iss,
-    subject: read.sub,
-    email: read.email?.trim() || null,
-    isEmailVerified: isTrue(read.email_verified) || isVerifiedDomain(read),
-    name: read.name?.trim() || parts.join(' ').trim() || null,
+    issuer: valid.iss,
+    subject: valid.sub,
+    email: valid.email?.trim() || null,
+    isEmailVerified: isTrue(valid.email_verified) || isVerifiedDomain(valid),
+    name: valid.name?.trim() || parts.join(' ').trim() || null,
     groups: groups.filter((group) => typeof group === 'string'),
-    authenticatedAt: read.auth_time ? new Date(read.auth_time * 1000) : null,
+    authenticatedAt: valid.auth_time ? new Date(valid.auth_time * 1000) : null,
   };
 }
 
-/** Entra ID has no `email_verified`; its own claim says that the owner of the domain vouches for the address. */
-const isVerifiedDomain = (read: v.InferOutput<typeof Claims>) =>
-  (read.email_verified === null || read.email_verified === undefined) && isTrue(read.xms_edov);
+/** Entra ID uses its own claim instead of `email_verified`: the owner of the domain vouches for the address. */
+const isVerifiedDomain = (claims: v.InferOutput<typeof Claims>) =>
+  (claims.email_verified ?? null) === null && isTrue(claims.xms_edov);
 
-/** Some providers write truth as a word or a number. */
+/** Some providers send booleans as strings or numbers. */
 const isTrue = (claim: unknown) => [true, 'true', 1, '1'].includes(claim as string);

@@ -4,20 +4,20 @@ import { hideFromPlanner, one, type Part, type Sql } from '../db/db.ts';
 import { isInCalendar, parseQuery } from '../validation/parse.ts';
 
 type PagedList = {
-  /** The rows of the page and one more: see `pickPage`. */
+  /** The CTE from `pickPage`. */
   picked: Part;
-  /** Joins with a picked row `p`. The last is named `item` and has the columns of an item of the list. */
+  /** Joins with a picked row `p`. The last one is named `item` and has the columns of a list item. */
   item: Part;
-  /** The text of an item as JSON, where that can be had for less than of all columns of `item`. */
+  /** A cheaper expression for the JSON of an item. */
   json?: Part;
-  /** How long the whole list is, as a query of one value. */
+  /** A query for the length of the whole list. */
   total: Part;
   page: Page;
 };
 
 /**
- * The body of a page of a list, newest first, as an expression: the one way in which lists are paged.
- * Its cursor is made by Postgres, because the driver would cut the time to milliseconds.
+ * The body of a page, newest first, as an expression. Postgres makes the cursor, because the driver would cut the time
+ * to milliseconds.
  */
 export const pagedJson = (sql: Sql, { picked, item, json, total, page }: PagedList): Part => sql`(
   with ${picked},
@@ -39,7 +39,7 @@ export const pagedJson = (sql: Sql, { picked, item, json, total, page }: PagedLi
   from shown
 )`;
 
-/** Postgres sorts once for all of them, and not at all where the rows come in this order. */
+/** Postgres sorts once for all aggregates with the same order. */
 const inOrder = (sql: Sql, value: Part) =>
   sql`array_agg(${value} order by created_at desc, id desc)`;
 
@@ -53,13 +53,13 @@ export const itemJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Pa
 type ListRows = {
   /** A table and its conditions. */
   rows: Part;
-  /** The columns of the items, `created_at` and `id` included: each column of a wide table costs at each step. */
+  /** Columns of a wide table, including `created_at` and `id`. */
   columns?: Part;
 };
 
 /**
- * The CTEs that pick the rows of a page and one more, newest first: by cursor or by offset.
- * A limit in the text lets Postgres plan once for all pages; no page is longer than this one.
+ * The CTE `picked`: the rows of a page and one more, newest first, by cursor or by offset. The literal limit, the
+ * maximum and one more, lets Postgres reuse one plan for all pages.
  */
 export function pickPage(sql: Sql, list: ListRows, page: Page): Part {
   const offset = page.cursor ? 0 : (page.page - 1) * page.limit;
@@ -77,13 +77,13 @@ export function pickPage(sql: Sql, list: ListRows, page: Page): Part {
   )`;
 }
 
-/** As text: as a timestamp the driver would cut the time to milliseconds, and rows in between would be lost. */
+/** The time is text, because the driver would cut it to milliseconds and skip rows. */
 const after = (sql: Sql, { cursor }: Page) =>
   cursor
     ? sql`and (created_at, id) < (${hideFromPlanner(sql, sql`${cursor.at}::text::timestamptz`)}, ${cursor.id}::uuid)`
     : sql``;
 
-/** Passes a body through that Postgres has made. */
+/** Responds with a body that Postgres built. */
 export async function answerJson(c: Context, sql: Sql, body: Part): Promise<Response> {
   const { json } = one(await sql<{ json: string }[]>`select ${body} as json`);
   return c.body(json, 200, { 'Content-Type': 'application/json' });
@@ -102,7 +102,7 @@ export async function readText(sql: Sql, text: Part): Promise<string> {
 const defaultLimit = 50;
 const maxLimit = 200;
 
-/** Larger page numbers count as this one, so that the offset fits a bigint. */
+/** Larger page numbers are clamped, so that the offset fits a bigint. */
 const maxPage = 999_999_999_999_999;
 
 const whole = v.pipe(
@@ -114,7 +114,6 @@ const whole = v.pipe(
 const cursorForm =
   /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** `page` and `limit` of a list; a limit above the maximum counts as the maximum. */
 export const Page = v.object({
   page: v.optional(whole, '1'),
   limit: v.optional(
@@ -137,10 +136,10 @@ export const Page = v.object({
   ),
 });
 
-/** `ignored` names the parameters that the list does not know. */
+/** `ignored` names unknown parameters. */
 export type Page = v.InferOutput<typeof Page> & { ignored: readonly string[] };
 
-/** The last row of a page. The time is text, so that it keeps its microseconds. */
+/** The last row of a page. The time is text to keep its microseconds. */
 export type Position = { at: string; id: string };
 
 function decodeCursor(cursor: string): Position | undefined {
@@ -150,7 +149,6 @@ function decodeCursor(cursor: string): Position | undefined {
 
 type Queries = Record<string, string[]>;
 
-/** The checked parameters of a list that has more of them than those of paging. */
 export function parseList<const E extends v.ObjectEntries>(
   schema: v.ObjectSchema<E, undefined>,
   queries: Queries,
@@ -183,12 +181,9 @@ const Meta = v.object({
   total: Count,
   next_cursor: described(
     v.nullable(v.string()),
-    'what `cursor` takes to go on after this page; null at the end of the list',
+    'pass it as `cursor` to get the next page; null at the end of the list',
   ),
-  ignored: described(
-    v.optional(v.array(v.string())),
-    'parameters of the request that this list does not know, if there were any',
-  ),
+  ignored: described(v.optional(v.array(v.string())), 'unknown parameters of the request, if any'),
 });
 
 export const One = <const S extends v.GenericSchema>(item: S) => v.object({ data: item });

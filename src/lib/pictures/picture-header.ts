@@ -1,12 +1,10 @@
-// What a PNG, JPEG or WebP is and how large it becomes, read from its header without decoding it.
-
 export type PictureHeader = {
   type: 'image/png' | 'image/jpeg' | 'image/webp';
   width: number;
   height: number;
 };
 
-/** Nothing comes back for what is none of the three, or is cut short within its header. */
+/** Reads type and size without decoding. Returns undefined for other types and incomplete headers. */
 export function readPictureHeader(bytes: Uint8Array): PictureHeader | undefined {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -24,7 +22,7 @@ function readPng(view: Buffer): PictureHeader | undefined {
   return sized('image/png', view.readUInt32BE(16), view.readUInt32BE(20));
 }
 
-/** Segments follow each other until the one that starts a frame, which has the size. */
+/** Walks the segments to the start of the frame, which has the size. */
 function readJpeg(view: Buffer): PictureHeader | undefined {
   if (view.readUInt16BE(0) !== 0xffd8) return;
   for (let at = 2; ; ) {

@@ -5,41 +5,37 @@ import { fileURLToPath } from 'node:url';
 import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
 
-/**
- * The parts of a running service, stopped in the reverse of the order in which they were started. Parts that need
- * nothing of each other may start at once: they stop in the reverse of the order in which they were up.
- */
+/** Starts the parts of a service, and stops them in reverse order of their completed starts. */
 export type Lifecycle = {
-  /** Without `end` a part that has `stop` is stopped by it. */
+  /** `end` defaults to the part's own `stop`, if it has one. */
   start: <T>(name: string, begin: () => T | Promise<T>, end?: (part: T) => unknown) => Promise<T>;
   stop: () => Promise<void>;
 };
 
-/** A part that is still starting when everything is to stop gets this long to become stoppable. */
-const beginningMs = 3000;
+/** At shutdown, a part that is still starting gets this long. */
+const maxStartMs = 3000;
 
 export function createLifecycle(log: Log): Lifecycle {
   const running: { name: string; end: () => unknown }[] = [];
-  const beginning = new Set<Promise<unknown>>();
+  const starting = new Set<Promise<unknown>>();
   let stopping = false;
   return {
     async start(name, begin, end = stopPart) {
       if (stopping) throw new Error('stopped while starting');
-      const begun = (async () => {
+      const start = (async () => {
         const part = await begin();
         running.push({ name, end: () => end(part) });
         return part;
       })();
-      beginning.add(begun);
-      const part = await begun.finally(() => beginning.delete(begun));
+      starting.add(start);
+      const part = await start.finally(() => starting.delete(start));
       log.debug({ part: name }, 'started');
       return part;
     },
 
-    /** A part that cannot stop does not keep the others from stopping. */
     async stop() {
       stopping = true;
-      await withinMs(Promise.allSettled(beginning), beginningMs, () => {});
+      await withinMs(Promise.allSettled(starting), maxStartMs, () => {});
       for (let part = running.pop(); part; part = running.pop()) {
         const { name, end } = part;
         try {
@@ -60,25 +56,25 @@ export type Checks = Readonly<Record<string, Check>>;
 
 const limitMs = 2000;
 
-/** What is wrong, by the name of the check. A check that throws or does not end counts as failed. */
+/** Returns the problems by check. A check that throws or does not finish in time counts as failed. */
 export async function findFailedChecks(checks: Checks): Promise<Record<string, string>> {
-  const looks = Object.entries(checks).map(async ([name, check]) => {
-    // A check that throws at once fails like one that throws later.
-    const answer = (async () => await check())().catch(() => 'could not be checked');
-    return [name, await withinMs(answer, limitMs, () => 'did not answer in time')];
+  const results = Object.entries(checks).map(async ([name, check]) => {
+    const problem = (async () => await check())().catch(() => 'could not be checked');
+    return [name, await withinMs(problem, limitMs, () => 'did not answer in time')];
   });
-  return Object.fromEntries((await Promise.all(looks)).filter(([, why]) => why !== undefined));
+  return Object.fromEntries(
+    (await Promise.all(results)).filter(([, problem]) => problem !== undefined),
+  );
 }
 
 /**
- * Gives up, for good, everything but the network. Call it when start-up is over: files that are open stay
- * open, nothing else can be opened, started or loaded. Does nothing where the permission model
- * is off, as in a checkout.
+ * Drops all permissions but the network, for good. Open files stay open, but nothing else can be opened, started or
+ * loaded. Does nothing without Node's permission model, as in a checkout.
  */
 export function restrictToNetwork() {
   const { permission } = process;
   if (!permission) return;
-  keepThreadsToLibrary();
+  blockNewThreads();
   for (const scope of ['child', 'addon', 'wasi', 'ffi', 'inspector'] as const)
     permission.drop(scope);
   permission.drop('fs.write');
@@ -86,15 +82,14 @@ export function restrictToNetwork() {
 }
 
 /**
- * A thread may begin with every permission that the process was started with. The worker library took the
- * constructor when it was loaded, and starts its threads without any; no other code can start a thread
- * from now on.
+ * A new thread gets the original permissions of the process. Only `lib/worker`, which took the constructor when it was
+ * loaded, can start threads from now on, and those get no permissions.
  */
-function keepThreadsToLibrary() {
+function blockNewThreads() {
   const threads: Partial<typeof import('node:worker_threads')> =
     process.getBuiltinModule('node:worker_threads');
   delete threads.Worker;
-  // It runs its hooks in a thread.
+  // `register` runs its hooks in a thread.
   const modules: Partial<typeof import('node:module')> = process.getBuiltinModule('node:module');
   delete modules.register;
   syncBuiltinESMExports();

@@ -1,7 +1,7 @@
 import { write } from 'node:fs';
 import type { Log } from '../log/log.ts';
 
-/** What NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID say: the manager that started us and wants to know our state. */
+/** The values of NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. */
 type ManagerSettings = Readonly<{
   notifySocket: string | null;
   watchdogMs: number | null;
@@ -12,7 +12,7 @@ const unixFamily = 1;
 const datagram = 2;
 const closeOnExec = 0o2000000;
 
-/** Opens the way to the service manager, if there is one. Needs FFI for that moment and never again. */
+/** Connects to systemd or a similar service manager, if there is one. Drops the FFI permission afterwards. */
 export async function reachServiceManager(
   { notifySocket, watchdogMs, watchdogPid }: ManagerSettings,
   log: Log,
@@ -25,7 +25,7 @@ export async function reachServiceManager(
     failing = err !== null;
   };
   const notify = (...lines: string[]) => {
-    // Not waited for: a service manager that does not listen must not keep anybody waiting.
+    // Not awaited, because a service manager that does not read must not block anyone.
     if (descriptor !== undefined) write(descriptor, lines.join('\n'), logFailure);
   };
   if (watchdogMs !== null && (watchdogPid ?? process.pid) === process.pid) {
@@ -41,8 +41,8 @@ export async function reachServiceManager(
 const statusLine = (sentence: string) => `STATUS=${sentence.replaceAll('\n', ' ')}`;
 
 /**
- * Node knows no datagram sockets of the Unix family, and nothing else gets a message to systemd that can be
- * seen to come from this very process. Once the socket is connected, writing to it is writing to a descriptor.
+ * Node has no Unix datagram sockets, so libc opens one. systemd accepts messages only from this process itself. Once
+ * connected, the socket is written like a file.
  */
 async function connectTo(path: string): Promise<number> {
   const { dlopen } = await import('node:ffi');
@@ -50,7 +50,7 @@ async function connectTo(path: string): Promise<number> {
     socket: { arguments: ['int32', 'int32', 'int32'], return: 'int32' },
     connect: { arguments: ['int32', 'buffer', 'uint32'], return: 'int32' },
   });
-  // A path that begins with @ is a name in the kernel, where a zero stands for the @.
+  // A leading @ means the abstract namespace, where a zero byte replaces it.
   const family = Buffer.from(new Uint16Array([unixFamily]).buffer);
   const address = Buffer.concat([family, Buffer.from(path.replace(/^@/, '\0'))]);
   const descriptor = libc.functions.socket(unixFamily, datagram | closeOnExec, 0);

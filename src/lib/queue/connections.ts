@@ -2,16 +2,16 @@ import pg from 'pg';
 import type { Servers } from '../db/servers.ts';
 import type { Log } from '../log/log.ts';
 
-/** For one fetch, one batch of outcomes, the listener and the crontab at the same time. */
+/** One each for fetching, completing, the listener and cron. */
 const connections = 4;
 const connectTimeoutMs = 5000;
-/** Longer than the time between two polls: to make a connection costs both sides more than a poll. */
+/** Longer than the poll interval, because a new connection costs more than a poll. */
 const idleMs = 30_000;
 
-/** Where the queue is: one server, or the one of several that takes writes. */
+/** One server, or the writable one of several. */
 export type QueueAddress = { url: string; servers?: Servers | undefined };
 
-/** Graphile's own connections. Tasks use the application's. */
+/** Graphile's own connections. Tasks use the pool of the service. */
 export function openConnections(address: QueueAddress, log: Log) {
   const pool = new pg.Pool({
     connectionString: address.url,
@@ -22,7 +22,7 @@ export function openConnections(address: QueueAddress, log: Log) {
     idleTimeoutMillis: idleMs,
     keepAlive: true,
   });
-  // Without these two, a connection that breaks ends the process.
+  // Without these listeners, a broken connection ends the process.
   const logBroken = (error: Error) => log.debug({ err: error }, 'a jobs connection broke');
   pool.on('error', logBroken);
   pool.on('connect', (client) => client.on('error', logBroken));
@@ -45,10 +45,10 @@ export function openConnections(address: QueueAddress, log: Log) {
   }
   pool.connect = connectWhenOpen as pg.Pool['connect'];
 
-  /** Gives out no connection before the promise resolves, and none ever if it rejects. */
+  /** Gives out no connection before the promise resolves. */
   function holdUntil(ready: Promise<void>) {
     open = ready;
-    open.catch(() => {}); // thrown to the caller that asks for a connection
+    open.catch(() => {}); // thrown to callers of `connect`
   }
   return { pool, holdUntil };
 }
@@ -56,10 +56,7 @@ export function openConnections(address: QueueAddress, log: Log) {
 type Callback = Parameters<pg.Pool['connect']>[0];
 type Release = (error?: Error | boolean) => void;
 
-/**
- * Graphile gives its listener back once at its end, and again if the connection then breaks before it listens.
- * The pool throws at the second time, where no caller can catch it.
- */
+/** Graphile may release its listener twice, and the pool would throw where no caller can catch it. */
 function atMostOnce(release: Release | undefined): Release {
   let released = false;
   return (error) => {
@@ -72,7 +69,7 @@ function atMostOnce(release: Release | undefined): Release {
 export const urlOf = async ({ url, servers }: QueueAddress): Promise<string> =>
   servers ? await servers.url() : url;
 
-/** Messages of node-postgres for a connection that is lost, closed or not made in time. They have no code. */
+/** node-postgres has no codes for lost, closed or late connections. */
 const lostConnection =
   /^(Connection terminated|timeout e|Query read timeout|Client (has encountered a connection error|was closed)|Cannot use a pool after)/;
 

@@ -3,10 +3,7 @@ import type { Db, Sql } from '../db/db.ts';
 import { withSchemaLock } from '../db/migrate.ts';
 import { type QueueAddress, urlOf } from './connections.ts';
 
-/**
- * A crash while a job runs costs an attempt: with a single one the job would be lost. Ten, with the
- * queue's own backoff between those that threw, last for some hours.
- */
+/** A crash costs an attempt. Ten failing attempts take some hours, with the queue's backoff. */
 const maxAttempts = 10;
 
 export type JobOf<Payloads> = {
@@ -14,15 +11,14 @@ export type JobOf<Payloads> = {
     task: Name;
     payload: Payloads[Name];
     runAt?: Date;
-    /** The span that causes the job. It travels in the payload, as `_trace`, with its time. */
+    /** The span that causes the job, stored in the payload as `_trace`. */
     traceparent?: string | null;
   };
 }[keyof Payloads & string];
 
 /**
- * Adds jobs in the caller's transaction: they exist if, and only if, their cause was committed, and start right
- * after that. The notification takes a database-wide lock at commit, so what happens hundreds of times a second,
- * such as an answer, must not enqueue.
+ * Adds jobs in the caller's transaction, so they exist if and only if it commits. NOTIFY takes a database-wide lock at
+ * commit, so frequent events, such as responses, must not enqueue.
  */
 export async function enqueueJobs<Payloads>(sql: Sql, jobs: readonly JobOf<Payloads>[]) {
   if (jobs.length === 0) return;
@@ -34,7 +30,7 @@ export async function enqueueJobs<Payloads>(sql: Sql, jobs: readonly JobOf<Paylo
   await addJobs(sql, JSON.stringify(rows));
 }
 
-/** Takes a JSON array of objects with `task`, `payload` and `run_at`. */
+/** `jobs` is a JSON array of objects with `task`, `payload` and `run_at`. */
 export async function addJobs(sql: Sql, jobs: string) {
   await sql`
     select
@@ -45,7 +41,7 @@ export async function addJobs(sql: Sql, jobs: string) {
     ))`;
 }
 
-/** Creates the schema of the queue, before the first process that runs jobs. A newer version is applied by the runner. */
+/** Creates the schema of the queue. The runner upgrades it. */
 export async function prepareQueue(db: Db, address: QueueAddress) {
   if (await hasQueue(db)) return;
   await withSchemaLock(db, async (holder) => {

@@ -9,9 +9,9 @@ import { inSpan, type SpanDescription } from '../tracing/spans.ts';
 export type JobRun = {
   task: string;
   id: string;
-  /** 1 the first time; more after a crash, an outage, or an error of our own. */
+  /** 1 for the first attempt. */
   attempt: number;
-  /** The `traceparent` of whatever caused the job; within its span that of the span. */
+  /** The `traceparent` of the cause or, inside the job, of the job's span. */
   traceparent: string | null;
   causedAt: Date;
 };
@@ -20,7 +20,7 @@ export const jobRan = signal<{ task: string; ms: number; failed: boolean }>();
 
 export type Task = (payload: unknown, job: JobRun) => Promise<void>;
 
-/** A task sees its payload only after the schema has accepted it. */
+/** Validates the payload before the task runs. */
 export function task<Payload>(
   schema: v.GenericSchema<unknown, Payload>,
   run: (payload: Payload, job: JobRun) => Promise<unknown>,
@@ -50,10 +50,7 @@ export function graphileTasks(tasks: Record<string, Task>, log: Log) {
   return list;
 }
 
-/**
- * Runs a job in a span of its own, which continues the trace of what caused it, and publishes how it ended. Every
- * job of the service runs through here. What it throws is thrown, so that the job is run again.
- */
+/** Runs a job in a span that continues the trace of its cause, and publishes the result. An error makes it retry. */
 export async function runJob(
   log: Log,
   job: JobRun,
@@ -69,8 +66,7 @@ export async function runJob(
     ended(false);
   } catch (error) {
     ended(true);
-    // While Postgres is away every job fails alike: that is one outage. Work that is left to others, because this
-    // process stops, has not failed.
+    // Errors while Postgres is away belong to one outage, and an aborted job is left to another process.
     const isExpected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
     const fields = { err: error, task, job: job.id, attempt: job.attempt };
     log[isExpected ? 'debug' : 'error'](fields, 'a job failed and will be tried again');

@@ -1,4 +1,4 @@
-/** Small words of English that no other language below has. */
+/** Common English words that none of the languages below shares. */
 const english = wordSet(`
   the and or but are were be been being you your yours they them their it its he she his this that these those my our
   ours not very for with have has having did does doing too at from more most just can cannot would could should us
@@ -6,10 +6,10 @@ const english = wordSet(`
   again both some any other another while until since into out through get got really nothing everything everyone
   please good bad thank thanks`);
 
-/** Small words of English that other languages have too. */
+/** Common English words that other languages share. */
 const shared = wordSet('a an i is was in of on to will all we do as had me so am');
 
-/** Small words of languages that people answer in too. None of them is common in English. */
+/** Common words of other languages. None of them is common in English. */
 const foreign = wordSet(`
   der das und ist nicht ein eine einen einem einer sehr wir ich mit auf zu für aber dass wurde haben habe hatte bei vom
   zum zur von dem nach kein keine mein meine meinen unser unsere ihr ihre sie noch auch nur schon wenn dann weil leider
@@ -22,7 +22,7 @@ const foreign = wordSet(`
   og er ikke det jeg men är och inte na o que não muito um uma foi obrigado
   jest nie bardzo był była dziękuję się jestem`);
 
-/** Counts the words that tell the language of a text. Undefined when most of it is in another script. */
+/** Counts words that indicate the language. Undefined for text that is mostly in another script. */
 export function countLanguageWords(text: string) {
   const letters = text.match(/\p{L}/gu) ?? [];
   const latin = letters.filter((letter) => /\p{scx=Latin}/u.test(letter));

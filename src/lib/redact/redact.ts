@@ -1,20 +1,17 @@
-// Redaction: names, addresses and numbers are taken out of comments.
-
 import { countLanguageWords } from './english.ts';
 
-/** The beginning of a comment, fit to be published: addresses, phone numbers and names replaced, then cut. */
+/** The beginning of a comment with addresses, phone numbers and names replaced. */
 export const redactedExcerpt = (comment: string, known: PeopleToRedact): Promise<string> =>
   excerptBy(nameRemover(comment, known), comment, known);
 
-/** The whole comment, redacted. */
 export const redact = (comment: string, known: PeopleToRedact): Promise<string> =>
   nameRemover(comment, known)(removeKnownPeople(comment, known));
 
-/** Only English is read for names: in other languages the recognizer takes ordinary words for them. */
+/** In other languages, the recognizer would take ordinary words for names. */
 const nameRemover = (comment: string, known: PeopleToRedact): NameRemover =>
   isEnglish(comment, known) ? withoutEnglishNames : withoutAddressedNames;
 
-/** The words decide, and where they do not, the language of the page that the comment was written on. */
+/** Decides by the words of the comment, then by the language of the page. */
 function isEnglish(comment: string, { language = 'en' }: PeopleToRedact): boolean {
   const count = countLanguageWords(comment.slice(0, excerptWindow));
   if (!count || count.english === count.foreign) return !!count && /^en\b/i.test(language);
@@ -25,7 +22,7 @@ const nameWord = String.raw`(?:\[name\]|\p{Lu}[\p{L}\p{M}'’-]*)`;
 const nobility = '(?:(?:von|van|de|del|della|di|da|dos|du|la|le|der|den|zu|el|ten|ter|al)\\s){0,2}';
 const fullName = String.raw`${nameWord}(?:\s{1,2}${nobility}${nameWord}){0,2}`;
 
-/** Forms of address, after which a name follows. */
+/** Forms of address before a name. */
 const addressing = [
   'herrn?|frau|fräulein|familie|hr\\.|fr\\.',
   'monsieur|madame|mademoiselle|mme|mlle|m\\.|docteur',
@@ -42,7 +39,7 @@ const addressed = new RegExp(
   'gu',
 );
 
-/** Ways to introduce oneself. */
+/** Phrases before one's own name. */
 const introduction = [
   'ich bin|ich hei(?:ß|ss)e|mein name ist',
   "je suis|je m['’]appelle|mon nom est",
@@ -52,7 +49,7 @@ const introduction = [
   'sou|me chamo|chamo-me|meu nome é|jestem|nazywam się|mam na imię',
 ].join('|');
 
-/** Words with a capital that follow "ich bin" and are no names. */
+/** Capitalized words after "ich bin" that are not names. */
 const germanNouns =
   'Ihnen|Ihre?|Sie|Teil|(?:Stamm|Neu)?[Kk]und(?:e|in)|(?:Rentner|Student|Lehrer|Nutzer|Mieter|Besitzer|Anfänger|Patient|Abonnent|Allergiker)(?:in)?|Mitglied|Mutter|Vater|Fan|Opfer|Laie|Profi|Gast';
 
@@ -61,7 +58,7 @@ const introduced = new RegExp(
   'gu',
 );
 
-/** Words before the name at the end of a letter. */
+/** Closing words before a signature. */
 const closing =
   'gr(?:ü|ue)(?:ß|ss)en?|gru(?:ß|ss)|lg|mfg|cordialement|saludos(?: cordiales)?|cordiali saluti|groet(?:en)?|atenciosamente|pozdrawiam';
 
@@ -70,33 +67,33 @@ const signed = new RegExp(
   'gmu',
 );
 
-/** Replaces names after a form of address and the like, and leaves all other words. */
+/** Replaces only names after a form of address, an introduction or a closing. */
 const withoutAddressedNames: NameRemover = async (text) =>
   joined(
     [addressed, introduced, signed].reduce((rest, each) => rest.replace(each, '$1[name]'), text),
   );
 
-/** The recognizer's time grows with the cube of its text: it sees a comment in pieces of this length. */
+/** The recognizer's time grows with the cube of the length, so it gets comments in pieces. */
 const pieceLength = 300;
 
-/** Past this much processor time for one comment, every word that could be a name is one. */
+/** After this CPU time for one comment, every word that could be a name is replaced. */
 const budgetMs = 1_000;
 
-/** Replaces what a reader of English would take for a name; when in doubt it is one. */
+/** Replaces anything that looks like a name. */
 async function withoutEnglishNames(text: string): Promise<string> {
   const nlp = await loadRecognizer();
   const end = cpuMs() + budgetMs;
-  const found = new Set<string>();
+  const names = new Set<string>();
   const pieces = piecesOf(text).map((piece) => {
     if (cpuMs() > end) return withoutDoubtful(piece);
-    for (const name of namesIn(nlp, piece)) found.add(name);
+    for (const name of namesIn(nlp, piece)) names.add(name);
     return piece;
   });
-  const replaced = replaceWords(pieces.join(''), [...found], '[name]');
+  const replaced = replaceWords(pieces.join(''), [...names], '[name]');
   return joined(replaced.replace(capitalNextToName, '[name]'));
 }
 
-/** The recognizer without its last step, which finds phrases: names are found by tags of words alone. */
+/** Removes the recognizer's last step, which finds phrases that we do not need. */
 async function loadRecognizer() {
   const { default: nlp } = await import('compromise');
   const steps = nlp.hooks();
@@ -109,13 +106,13 @@ const cpuMs = () => {
   return (user + system) / 1000;
 };
 
-/** Cut at white space where there is any. */
+/** Splits at white space if possible. */
 const piecesOf = (text: string) =>
   text.match(new RegExp(`[^]{1,${pieceLength}}(?!\\S)|[^]{1,${pieceLength}}`, 'gu')) ?? [];
 
 function namesIn(nlp: (text: string) => Nlp, piece: string): string[] {
   const doc = nlp(piece.replace(/\[(?:email|phone|name)\]/g, ','));
-  // To look for phrases costs as much as to tag a short comment, and each has a word with one of these tags.
+  // Looking for phrases is as slow as tagging, and every name has a word with one of these tags.
   if (!doc.termList().some(({ tags }) => tags?.has('Person') || tags?.has('ProperNoun'))) return [];
   const people = doc.people().terms().out('array') as string[];
   const proper = doc.match('#ProperNoun').not('(#Place|#Organization|#Date|#Acronym)');
@@ -126,24 +123,21 @@ function namesIn(nlp: (text: string) => Nlp, piece: string): string[] {
 
 type Nlp = ReturnType<typeof import('compromise').default>;
 
-/** A capital next to a name is taken for its other half. */
+/** A capitalized word next to a name is part of it. */
 const capitalNextToName = /\b\p{Lu}[\p{L}'’-]+ \[name\]|\[name\] \p{Lu}[\p{L}'’-]+/gu;
 
-/** `redactedExcerpt` without the recognizer of names: every English word that could be a name is replaced. */
+/** `redactedExcerpt` without the recognizer: replaces every English word that could be a name. */
 export const doubtfulExcerpt = (comment: string, known: PeopleToRedact): Promise<string> =>
   excerptBy(doubtfulRemover(comment, known), comment, known);
 
-/** `redact` without the recognizer of names: every English word that could be a name is replaced. */
+/** `redact` without the recognizer: replaces every English word that could be a name. */
 export const redactDoubtful = (comment: string, known: PeopleToRedact): Promise<string> =>
   doubtfulRemover(comment, known)(removeKnownPeople(comment, known));
 
 const doubtfulRemover = (comment: string, known: PeopleToRedact): NameRemover =>
   isEnglish(comment, known) ? async (text) => joined(withoutDoubtful(text)) : withoutAddressedNames;
 
-/**
- * Replaces every word that could be a name: all but the most common English words, of which none is a
- * name. For a comment that cannot be read in time, in any language.
- */
+/** Replaces every word but the most common English ones. */
 const withoutDoubtful = (text: string) =>
   text.replace(/[\p{L}\p{M}](?:[\p{L}\p{M}'’\u200c-]|\u200d)*/gu, (word) =>
     common.has(word.toLowerCase().replaceAll('’', "'")) ? word : '[name]',
@@ -172,17 +166,17 @@ const common: ReadonlySet<string> = new Set(
   worse worst wrong year years yesterday`.split(/\s+/),
 );
 
-/** Names and addresses of the people around a comment: the contact, the sender, the organization's. */
+/** People who may be mentioned in a comment: the contact, the sender, the organization. */
 export type PeopleToRedact = {
   names: readonly string[];
   emails: readonly string[];
-  /** Of the page that the comment was written on. */
+  /** Language of the survey page. */
   language?: string;
 };
 
 const excerptLength = 100;
 
-/** Read no further for an excerpt. An entity that ends beyond an edge is shorter than its margin. */
+/** Excerpts read no further. The margins are longer than any name or address that the edge could cut. */
 const excerptWindow = 2_000;
 const excerptMargin = 320;
 const namesWindow = 400;
@@ -190,7 +184,6 @@ const namesMargin = 80;
 
 type NameRemover = (text: string) => Promise<string>;
 
-/** The beginning of a comment without its people: a bounded part is read, then cut. */
 async function excerptBy(removeNames: NameRemover, comment: string, known: PeopleToRedact) {
   const start = comment.slice(0, excerptWindow);
   let text = removeKnownPeople(start, known);
@@ -202,40 +195,37 @@ async function excerptBy(removeNames: NameRemover, comment: string, known: Peopl
   return cut(redacted, excerptLength);
 }
 
-/** At most so many characters, and no placeholder or character cut in two. */
+/** Cuts without splitting a placeholder or a character. */
 export function cut(text: string, length: number): string {
   const characters = Array.from(text);
   if (characters.length <= length) return text;
-  const kept = characters.slice(0, Math.max(0, length)).join('');
-  const half = /\[(?:e(?:m(?:a(?:il?)?)?)?|p(?:h(?:o(?:ne?)?)?)?|n(?:a(?:me?)?)?)?$/.exec(kept);
-  return half ? kept.slice(0, half.index) : kept;
+  const start = characters.slice(0, Math.max(0, length)).join('');
+  const half = /\[(?:e(?:m(?:a(?:il?)?)?)?|p(?:h(?:o(?:ne?)?)?)?|n(?:a(?:me?)?)?)?$/.exec(start);
+  return half ? start.slice(0, half.index) : start;
 }
 
-/** A comment without known names and addresses, mail addresses and phone numbers. */
+/** Replaces the known people, all email addresses and all phone numbers. */
 export function removeKnownPeople(text: string, { names, emails }: PeopleToRedact): string {
   const withoutEmails = replaceWords(visible(text), emails, '[email]').replace(address, '[email]');
   return joined(withoutPhones(replaceWords(withoutEmails, names.flatMap(wordsOf), '[name]')));
 }
 
-/** Anything around an at sign, also a spelled-out one. The look-behind keeps long words cheap. */
+/** Anything around an at sign, even a spelled-out one. The look-behind keeps long words fast. */
 const local = String.raw`[^\s@＠<>()[\],;:"“”«»\\]`;
 const address = new RegExp(
   String.raw`(?<!${local})(?:${local}+\s?[@＠]\s?|${local}+\s?[([{]\s?at\s?[)\]}]\s?)${local}*[\p{L}\p{N}](?:\s?[([{]\s?dot\s?[)\]}]\s?[\p{L}\p{N}-]+)*`,
   'giu',
 );
 
-/** Seven digits or more with nothing but a phone number's punctuation between them, in any script's digits. */
+/** Seven or more digits of any script, with only phone number punctuation between them. */
 const candidate = /[+＋(]{0,2}\p{Nd}(?:[\s().\-‐-―/·]{0,3}\p{Nd}){6,}/gu;
 
-/**
- * Replaces phone numbers. There are too many national ways to write them to know a valid one, so every
- * long enough run of digits is one, unless the whole of it reads as something else.
- */
+/** Every long run of digits counts as a phone number, unless it is a date, an IP address or a version. */
 function withoutPhones(text: string): string {
   return text.replace(candidate, (run, at: number) => {
     const before = text.slice(Math.max(0, at - 12), at);
-    const innocent = isDates(run) || isAddress(run) || (isDotted(run) && version.test(before));
-    return innocent ? run : '[phone]';
+    const isHarmless = isDates(run) || isIp(run) || (isDotted(run) && version.test(before));
+    return isHarmless ? run : '[phone]';
   });
 }
 
@@ -255,8 +245,8 @@ const dates = new RegExp(`^(?:${date})(?:\\s?[-–]\\s?(?:${date}))?$`);
 /** A date, or two with a dash between them. */
 const isDates = (run: string) => dates.test(run);
 
-/** An IPv4 address. Four pairs of digits are not taken for one: some countries write phone numbers so. */
-function isAddress(run: string): boolean {
+/** IPv4, but not four pairs of digits, which some countries use for phone numbers. */
+function isIp(run: string): boolean {
   const groups = run.split('.');
   const bytes = groups.every((group) => /^[0-9]{1,3}$/.test(group) && Number(group) <= 255);
   return groups.length === 4 && bytes && groups.some((group) => group.length !== 2);
@@ -265,11 +255,11 @@ function isAddress(run: string): boolean {
 const isDotted = (run: string) => /^[0-9]+(?:\.[0-9]+){2,}$/.test(run);
 const version = /(?:\bv|version|release|build|firmware)[\s:]*$/i;
 
-/** Joining characters, which mean something in these scripts and in emoji, and nothing elsewhere. */
+/** Scripts in which joining characters are meaningful, as they are in emoji. */
 const joiningScripts = String.raw`\p{scx=Arab}\p{scx=Syrc}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}`;
 const emoji = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f`;
 
-/** Characters that may stand inside a word without being seen, and would hide it from every pattern. */
+/** Invisible characters that would hide a word from the patterns. */
 const invisible = new RegExp(
   String.raw`[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]|(?:(?<![${joiningScripts}${emoji}])|(?<=\p{Nd}))[\u200c\u200d]+`,
   'gu',
@@ -279,13 +269,13 @@ const visible = (text: string) => text.normalize('NFC').replace(invisible, '');
 
 const plain = (text: string) => visible(text).trim();
 
-/** A name is known by each of its words of two or more letters, and by the whole of it. */
+/** The words of a name with two or more letters, and the name as a whole. */
 function wordsOf(name: string): string[] {
   const words = plain(name).match(/[\p{L}\p{M}]{2,}/gu) ?? [];
   return [...plain(name).split(/\s+/), ...words].filter((word) => /\p{L}[\p{L}\p{M}]/u.test(word));
 }
 
-/** Replaces words wherever they stand as a whole, in any case. */
+/** Replaces whole words, ignoring case. */
 function replaceWords(text: string, words: readonly string[], placeholder: string): string {
   const spellings = new Set(
     words.map(plain).flatMap((word) => [word, word.toUpperCase(), word.toLowerCase()]),
@@ -294,12 +284,12 @@ function replaceWords(text: string, words: readonly string[], placeholder: strin
     .filter((word) => word !== '')
     .sort((a, b) => b.length - a.length);
   if (longestFirst.length === 0) return text;
-  // What letters are takes half a millisecond to compile: first whether any word is there at all.
+  // The letter classes take half a millisecond to compile, so first check if any word is there at all.
   if (!new RegExp(longestFirst.map(pattern).join('|'), 'iu').test(text)) return text;
   return text.replace(wholeWords(longestFirst), placeholder);
 }
 
-/** Whole words only, where the script puts something between words. The letters are named once for all. */
+/** Matches whole words, if the script separates words. */
 function wholeWords(words: readonly string[]): RegExp {
   const apart = words.filter((word) => !unspaced.test(word)).map(pattern);
   const whole = String.raw`(?<![\p{L}\p{M}])(?:${apart.join('|')})(?![\p{L}\p{M}])`;
@@ -310,7 +300,7 @@ function wholeWords(words: readonly string[]): RegExp {
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}]/u;
 const mayBeJoined = new RegExp(`[${joiningScripts}]`, 'u');
 
-/** A word as a pattern. In a script with joining characters they may be written or not. */
+/** Escapes a word. Joining characters are optional. */
 function pattern(word: string): string {
   if (!mayBeJoined.test(word)) return escaped(word);
   const characters = [...word.replace(/[\u200c\u200d]/g, '')].map(escaped);
@@ -320,10 +310,10 @@ function pattern(word: string): string {
 const escaped = (word: string) =>
   word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, String.raw`\s+`);
 
-/** First and last name are one person. */
+/** Merges first and last names. */
 const joined = (text: string) => text.replace(/\[name\](?:[\s.-]{1,2}\[name\])+/g, '[name]');
 
-/** Products that comments speak of. None of them is also a name that people have. */
+/** Products that comments mention. None of them is also a personal name. */
 const productNames: ReadonlySet<string> = new Set(
   `acrobat adobe airbnb amazon android apache asana asus atlassian azure bing bitbucket bluetooth chatgpt chrome
   confluence copilot docker docusign dropbox ebay edge ethernet evernote excel expedia facebook fedex figma firefox

@@ -12,8 +12,8 @@ import {
 
 export const errorType = 'error.type';
 
-/** Work that begins later than this after its cause links to the trace of the cause instead of being part of it. */
-const longestTraceMs = 3_600_000;
+/** Work that starts later than this after its cause gets a trace of its own, linked to the cause. */
+const maxTraceMs = 3_600_000;
 
 type Cause = { traceparent: string | null; agoMs: number };
 
@@ -23,7 +23,7 @@ export type SpanEnd = { attributes: Attributes; failed: boolean };
 type OwnSpan = {
   traceparent: string | null;
   ended: (describe: () => SpanEnd) => void;
-  /** Points to what the work has to do with, in a trace of its own. */
+  /** Links to a related trace. */
   link: (traceparent: string) => void;
 };
 
@@ -35,10 +35,7 @@ export function traceWith(newTracer: Tracer | undefined) {
 
 export const isTracing = () => tracer !== undefined;
 
-/**
- * Does work in a span of its own. Without a tracer the work gets the `traceparent` of its cause: a caller's
- * trace is passed on as it is.
- */
+/** Runs work in a span of its own. Without a tracer, the work gets the `traceparent` of its cause. */
 export async function inSpan<Result>(
   cause: Cause,
   describe: () => SpanDescription,
@@ -66,13 +63,13 @@ export async function inSpan<Result>(
 
 const ignore = () => {};
 
-/** Only while tracing. `began` is a reading of `performance.now()`, for a span that began before. */
+/** Call only while tracing. `began` is an earlier `performance.now()`. */
 export function startSpan(
   { name, kind, attributes }: SpanDescription,
   cause: Cause,
   began?: number,
 ): Span {
-  const late = cause.agoMs > longestTraceMs;
+  const late = cause.agoMs > maxTraceMs;
   const context = cause.traceparent === null ? null : spanContextOf(cause.traceparent);
   const links: Link[] = late && context ? [{ context }] : [];
   const parent = late || !context ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, context);
@@ -91,23 +88,20 @@ export const traceparentOfSpan = (span: Span): string => traceparentOf(span.span
 export const link = (span: Span, traceparent: string) =>
   span.addLink({ context: spanContextOf(traceparent) });
 
-/** The kind of an error. Its message may quote what a person wrote. */
+/** The code or name of an error, because its message may quote user text. */
 function kindOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return String(code ?? name ?? 'error');
 }
 
-/**
- * A `traceparent` (W3C Trace Context: version-trace-span-flags) names a span. As such text a span's name
- * is kept with rows and jobs, and sent to subscribers.
- */
-const form =
+/** A `traceparent` (W3C Trace Context: version-trace-span-flags), as stored in rows and jobs and sent to webhooks. */
+const traceparentForm =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const isSampled = 1;
 
-/** What a caller's header says, in the form of version 00; nothing if it is not exactly what W3C writes. */
+/** Converts a caller's header to version 00. Null if it is invalid. */
 export function readTraceparent(header: string | undefined): string | null {
-  const [, version, trace, span, flags, more] = (header && form.exec(header)) || [];
+  const [, version, trace, span, flags, more] = (header && traceparentForm.exec(header)) || [];
   if (!flags || (version === '00' && more !== undefined)) return null;
   return `00-${trace}-${span}-${Number.parseInt(flags, 16) & isSampled ? '01' : '00'}`;
 }

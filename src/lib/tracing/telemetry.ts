@@ -7,20 +7,17 @@ import type { Log } from '../log/log.ts';
 import { traceWith } from './spans.ts';
 
 const shutdownMs = 2000;
-const complainEveryMs = 300_000;
+const logEveryMs = 300_000;
 
 type Options = {
   settings: { traces: boolean; metrics: boolean; fromFiles: Readonly<Record<string, string>> };
-  /** The SDK reads its settings from here as well. */
+  /** The SDK also reads its settings from here. */
   environment: Record<string, string | undefined>;
   program: { name: string; version: string };
   log: Log;
 };
 
-/**
- * Exports spans, and what meters of `@opentelemetry/api` measure, as the `OTEL_*` settings say. Without
- * any that asks for it the SDK is not even loaded. No request waits for a collector.
- */
+/** Exports spans and metrics as the `OTEL_*` settings say. Without such settings, the SDK is not even loaded. */
 export async function startTelemetry(options: Options) {
   const { settings, environment, program, log } = options;
   if (!settings.traces && !settings.metrics) return { shutdown: async () => {} };
@@ -29,7 +26,7 @@ export async function startTelemetry(options: Options) {
   const { attributes, named } = resourceOf(environment, program);
   const sdk = startNodeSdk({
     logLevel: 'error',
-    // Given, because one of the default detectors exports the command line.
+    // One of the default detectors exports the command line.
     resourceDetectors: [{ detect: () => ({ attributes }) }],
     resourceAttributes: named,
     logRecordProcessors: [],
@@ -38,7 +35,7 @@ export async function startTelemetry(options: Options) {
   });
   const level = (environment['OTEL_LOG_LEVEL'] ?? '').toUpperCase();
   const logLevel = DiagLogLevel[level as keyof typeof DiagLogLevel] ?? DiagLogLevel.WARN;
-  diag.setLogger(logAtMostEvery(complainEveryMs, log), { logLevel, suppressOverrideMessage: true });
+  diag.setLogger(logAtMostEvery(logEveryMs, log), { logLevel, suppressOverrideMessage: true });
   if (settings.traces) traceWith(tracerOf(program));
 
   return {
@@ -49,13 +46,10 @@ export async function startTelemetry(options: Options) {
   };
 }
 
-/**
- * Describes this process: `attributes`, which OTEL_RESOURCE_ATTRIBUTES may override, and `named`, which it may not.
- * Never holds the command line or an owner.
- */
+/** `attributes` can be overridden by OTEL_RESOURCE_ATTRIBUTES, `named` cannot. Never includes the command line. */
 function resourceOf(environment: Options['environment'], program: Options['program']) {
-  const asked = environment['OTEL_NODE_RESOURCE_DETECTORS'] || 'service';
-  const detectors = asked.split(',').map((name) => name.trim());
+  const setting = environment['OTEL_NODE_RESOURCE_DETECTORS'] || 'service';
+  const detectors = setting.split(',').map((name) => name.trim());
   const wanted = (name: string) => detectors.includes(name) || detectors.includes('all');
   const attributes: Attributes = {
     'service.name': program.name,
@@ -77,7 +71,7 @@ function resourceOf(environment: Options['environment'], program: Options['progr
   return { attributes, named: name ? { 'service.name': name } : {} };
 }
 
-/** When the SDK could not start it has written the reason to standard error, and the service stops too. */
+/** If the SDK could not start, it has written the reason to stderr, and the service stops too. */
 function tracerOf({ name, version }: Options['program']) {
   const tracer = trace.getTracer(name, version);
   const { traceId } = tracer.startSpan('start').spanContext();
@@ -85,26 +79,23 @@ function tracerOf({ name, version }: Options['program']) {
   return tracer;
 }
 
-/** While exports fail every batch complains; one complaint in that time is logged. */
+/** While exports fail, every batch logs an error, so this drops most of them. */
 function logAtMostEvery(ms: number, log: Log): DiagLogger {
-  let complainedAt = Number.NEGATIVE_INFINITY;
-  const complain = (...message: unknown[]) => {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  const warn = (...parts: unknown[]) => {
     const now = performance.now();
-    if (now - complainedAt < ms) return;
-    complainedAt = now;
-    log.warn({ why: sentenceOf(message) }, 'telemetry is not exported as it should be');
+    if (now - loggedAt < ms) return;
+    loggedAt = now;
+    log.warn({ why: messageOf(parts) }, 'telemetry export has a problem');
   };
-  const mention = (...message: unknown[]) => log.debug({ why: sentenceOf(message) }, 'telemetry');
-  return { error: complain, warn: complain, info: mention, debug: mention, verbose: mention };
+  const debug = (...parts: unknown[]) => log.debug({ why: messageOf(parts) }, 'telemetry');
+  return { error: warn, warn, info: debug, debug, verbose: debug };
 }
 
-/**
- * The SDK logs its component, then a message, then data, which is left out. Errors come as JSON with a
- * stack; their message is enough.
- */
-function sentenceOf(all: readonly unknown[]): string {
-  const message = all.filter((part) => typeof part === 'string').join(': ');
-  const said = /"message":"((?:[^"\\]|\\.)*)"/.exec(message)?.[1];
-  const code = /"code":"(\w+)"/.exec(message)?.[1];
-  return (said || code || message).slice(0, 200);
+/** The SDK logs a component, a message, which may be an error as JSON, and data, which is dropped. */
+function messageOf(parts: readonly unknown[]): string {
+  const text = parts.filter((part) => typeof part === 'string').join(': ');
+  const message = /"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
+  const code = /"code":"(\w+)"/.exec(text)?.[1];
+  return (message || code || text).slice(0, 200);
 }

@@ -33,7 +33,7 @@ test('what is wrong with the export is written in the exporter’s words, not on
   await telemetry.shutdown();
   collector.close();
 
-  const words = 'telemetry is not exported as it should be';
+  const words = 'telemetry export has a problem';
   const [[level, said, { why }], ...others] = lines.splice(0) as [(typeof lines)[number]];
   assert.deepEqual([level, said, others], ['warn', words, []]);
   assert.match(String(why), /Export succeeded but could not deserialize response/);
