@@ -45,7 +45,7 @@ test('doctor explains why a replica is not usable', async (t) => {
   assert.match((await findingOf(stranger.url))[1], /is not a replica of this primary/);
   assert.match(
     (await findingOf(others.primary.url))[1],
-    /leads to another server that takes writes/,
+    /points to another writable server/,
   );
 });
 
