@@ -8,7 +8,7 @@ type Item = { key: string; n: number };
 const item = (key: string, n: number): Item => ({ key, n });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Writers that record what they write, and end it as the test says. */
+/** Records writes, which end when the test says so. */
 function heldWriters() {
   const writes: { own: boolean; items: Item[]; end: PromiseWithResolvers<void> }[] = [];
   const writer = (own: boolean) => async (items: Item[]) => {
@@ -28,7 +28,7 @@ function heldWriters() {
   };
 }
 
-test('items of several keys are one batch', async () => {
+test('writes items of several keys in one batch', async () => {
   const { writes, shown, writers } = heldWriters();
   const { add } = createBatch(writers, { maxItems: 10, concurrency: 2 });
   const all = [add(item('a', 1)), add(item('b', 2)), add(item('a', 3))];
@@ -38,7 +38,7 @@ test('items of several keys are one batch', async () => {
   assert.deepEqual(await Promise.all(all), [10, 20, 30]);
 });
 
-test('what belongs to one key does not wait for the batch of another', async () => {
+test('an item does not wait for a batch that its key is not in', async () => {
   const { writes, shown, writers } = heldWriters();
   const { add } = createBatch(writers, { maxItems: 10, concurrency: 2 });
   const many = [add(item('many', 1)), add(item('many', 2))];
@@ -56,7 +56,7 @@ test('what belongs to one key does not wait for the batch of another', async () 
   assert.equal(await later, 30);
 });
 
-test('each key has its share of a batch', async () => {
+test('each key gets its share of a batch', async () => {
   const { writes, shown, writers } = heldWriters();
   const { add } = createBatch(writers, { maxItems: 4, concurrency: 1 });
   const all = [1, 2, 3, 4].map((n) => add(item('first', n)));
@@ -76,7 +76,7 @@ test('each key has its share of a batch', async () => {
   await Promise.all(next);
 });
 
-test('a key that is held up leaves the others, and those that come later do not meet it', async () => {
+test('a blocked key is retried alone and delays no other key', async () => {
   const { writes, writers } = heldWriters();
   const { add } = createBatch(writers, { maxItems: 10, concurrency: 1 });
   const [held, other] = [add(item('held', 1)), add(item('other', 2))];
@@ -105,7 +105,7 @@ test('a key that is held up leaves the others, and those that come later do not 
   assert.equal(await behind, 40);
 });
 
-test('items of one key that cannot be written fail alone', async () => {
+test('a key that cannot be written fails alone', async () => {
   const { writes, writers } = heldWriters();
   const { add } = createBatch(writers, { maxItems: 10, concurrency: 1 });
   const [bad, good] = [add(item('bad', 1)), add(item('good', 2))];
@@ -135,7 +135,7 @@ const limits = fc.record({
   concurrency: fc.integer({ min: 1, max: 3 }),
 });
 
-test('whatever comes in whatever order, each item is written once, in its order, next to other keys', async (t) => {
+test('any history writes each item once and in order', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   await fc.assert(
     fc.asyncProperty(arrivals, limits, async (steps, { maxItems, concurrency }) => {
@@ -197,7 +197,7 @@ test('whatever comes in whatever order, each item is written once, in its order,
 type Writers = ReturnType<typeof heldWriters>;
 type Write = Writers['writes'][number];
 
-/** Keeps the writes that have begun and not ended. */
+/** Tracks open writes. */
 function watch({ keyOf, ...writers }: Writers['writers'], writes: Write[], open: Set<Write>) {
   const watching = (write: (items: Item[]) => Promise<number[]>) => (items: Item[]) => {
     const ended = write(items);
@@ -222,7 +222,7 @@ function assertBounded(
   for (const { items } of open) assert.ok(items.length <= maxItems, 'a batch is too large');
 }
 
-/** What was flushed is being written, unless as many batches as may be are in the way. */
+/** Flushed items are being written, unless all batches are in use. */
 function assertGoesOn(
   key: string,
   open: Write[],
@@ -234,7 +234,7 @@ function assertGoesOn(
   assert.ok(isWritten || isFull, `${key} waits for a batch that it is not in`);
 }
 
-test('a batch that fails rejects its items, and the next is written', async () => {
+test('a failed batch rejects its items, and the next one is written', async () => {
   let fails = true;
   const write = async (items: number[]) => {
     if (fails) throw new Error('away');

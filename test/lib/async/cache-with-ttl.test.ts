@@ -4,7 +4,7 @@ import { cacheWithTtl } from '../../../src/lib/async/cache-with-ttl.ts';
 
 const patient = { ttlMs: 3_600_000, timeoutMs: 60_000 };
 
-/** Questions that are answered when a test says so. */
+/** Calls that resolve when a test says so. */
 function questions() {
   const asked: PromiseWithResolvers<string>[] = [];
   const ask = () => {
@@ -15,7 +15,7 @@ function questions() {
   return { asked, ask };
 }
 
-test('callers that come at the same time share one question', async () => {
+test('concurrent callers share one call', async () => {
   const { asked, ask } = questions();
   const look = cacheWithTtl(ask, patient);
   const looks = [look(), look(), look()];
@@ -24,7 +24,7 @@ test('callers that come at the same time share one question', async () => {
   assert.equal(asked.length, 1);
 });
 
-test('a caller that has waited long enough gets nothing, and no caller asks again before there is an answer', async () => {
+test('a timeout returns undefined and does not repeat a pending call', async () => {
   const { asked, ask } = questions();
   const look = cacheWithTtl(ask, { ttlMs: 0, timeoutMs: 1 });
   assert.equal(await look(), undefined);
@@ -36,7 +36,7 @@ test('a caller that has waited long enough gets nothing, and no caller asks agai
   assert.equal(asked.length, 2);
 });
 
-test('a question that fails is no answer, and may be put again', async () => {
+test('a failed call returns undefined and is repeated', async () => {
   const { asked, ask } = questions();
   const look = cacheWithTtl(ask, { ...patient, ttlMs: 0 });
   const first = look();

@@ -6,7 +6,7 @@ import { unlessAborted, withinMs } from '../../../src/lib/async/deadline.ts';
 const never = new Promise<string>(() => {});
 const timers = () => getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-test('a promise in time gives its result and leaves no timer', async () => {
+test('withinMs returns the result in time and leaves no timer', async () => {
   const before = timers();
   assert.equal(await withinMs(Promise.resolve('fine'), 60_000, () => 'late'), 'fine');
   await assert.rejects(
@@ -16,7 +16,7 @@ test('a promise in time gives its result and leaves no timer', async () => {
   assert.equal(timers(), before);
 });
 
-test('a late promise gives what onLate returns or throws', async () => {
+test('withinMs returns or throws the result of onLate after the timeout', async () => {
   assert.equal(await withinMs(never, 1, () => 'late'), 'late');
   const failing = withinMs(never, 1, () => {
     throw new Error('too late');
@@ -24,7 +24,7 @@ test('a late promise gives what onLate returns or throws', async () => {
   await assert.rejects(failing, /too late/);
 });
 
-test('an aborted signal decides before, during and not after the promise', async () => {
+test('unlessAborted resolves early if the signal aborts first', async () => {
   const stop = new AbortController();
   const waiting = unlessAborted(never, stop.signal, () => 'aborted');
   const early = await unlessAborted(Promise.resolve('fine'), stop.signal, () => 'aborted');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memoize } from '../../../src/lib/async/memoize.ts';
 
-test('memoize calls the function once for each of its latest arguments', () => {
+test('memoize caches the results of the latest arguments', () => {
   const calls: number[] = [];
   const double = memoize(2, ({ of }: { of: number }) => {
     calls.push(of);

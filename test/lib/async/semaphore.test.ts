@@ -23,7 +23,7 @@ test('a newcomer starts at once although a neighbour hangs', () => {
   assert.deepEqual(started, ['a1', 'a2', 'a3', 'b1']);
 });
 
-test('groups that wait are served in turn, each in order of arrival', () => {
+test('waiting groups take turns, each in order of arrival', () => {
   const { started, enter } = recorded({ slots: 1 });
   const leave = enter('x1');
   const leaves = ['a1', 'a2', 'a3', 'b1', 'c1', 'c2'].map(enter);
@@ -53,7 +53,7 @@ test('a line without a slot starts although another line of its group hangs', ()
   assert.deepEqual(started, ['ax1', 'ax2', 'ax3', 'ax4', 'ay1', 'az1', 'b1']);
 });
 
-test('lines of a group take turns, and the line next goes before them', () => {
+test('lines of a group take turns after the line `next`', () => {
   const semaphore = createSemaphore({ slots: 1 });
   const started: string[] = [];
   const enter = (name: string, line?: string) =>
@@ -71,14 +71,14 @@ test('lines of a group take turns, and the line next goes before them', () => {
   assert.deepEqual(started, ['x1', 'a5', 'b1', 'a1', 'a4', 'a2', 'a3']);
 });
 
-test('a group with too many waiters is refused, another is not', () => {
+test('only a group with too many waiters is rejected', () => {
   const { enter } = recorded({ slots: 1, maxWaitingPerGroup: 1 });
   for (const name of ['a1', 'a2']) enter(name);
   assert.throws(() => enter('a3'), TooManyWaiting);
   enter('b1');
 });
 
-test('more slots start what waits, fewer take effect as slots come back', () => {
+test('resize starts waiters, or shrinks as slots are released', () => {
   const { semaphore, started, enter } = recorded({ slots: 1 });
   const leaves = ['a1', 'a2', 'a3'].map(enter);
   semaphore.resize(2);
@@ -102,7 +102,7 @@ test('an aborted wait rejects with the reason and keeps no slot', async () => {
   assert.deepEqual(semaphore.counts(), { total: 1, held: 0, waiting: 0, groups: 0 });
 });
 
-test('each key has slots of its own, and an unused key is dropped', () => {
+test('each key has its own slots, and an unused key is dropped', () => {
   const semaphore = createSemaphores({ slots: 1 });
   const started: string[] = [];
   const leaves = ['x', 'y'].map((key) => semaphore.enter(key, 'a', () => started.push(key)));
@@ -121,7 +121,7 @@ const step = fc.oneof(
 
 type Entry = { group: string; started: boolean; left: boolean; leave: () => void };
 
-/** What must be true of slots at any moment, whatever happened before. */
+/** Invariants that hold after every step. */
 function check(
   entries: Entry[],
   { limit, reserve, maxPerGroup }: { limit: number; reserve: number; maxPerGroup: number },
@@ -144,7 +144,7 @@ function check(
   }
 }
 
-test('limits hold, newcomers start and all are served in any history', () => {
+test('any history keeps the limits and serves every waiter', () => {
   const sizes = {
     slots: fc.integer({ min: 1, max: 6 }),
     reserve: fc.integer({ min: 0, max: 3 }),
@@ -200,7 +200,7 @@ test('limits hold, newcomers start and all are served in any history', () => {
   );
 });
 
-test('a first group takes the next slot, up to its number of slots', () => {
+test('a first group takes the next slots, up to its maximum', () => {
   const first = [{ name: 'x', max: 2, kept: 0 }];
   const { started, enter } = recorded({ slots: 4, first });
   const leaves = ['a1', 'b1', 'c1', 'd1', 'e1', 'x1', 'x2', 'x3', 'f1'].map(enter);
@@ -210,7 +210,7 @@ test('a first group takes the next slot, up to its number of slots', () => {
   assert.deepEqual(started.slice(7), ['x3']);
 });
 
-test('a slot that is kept for a first group goes to no other', () => {
+test('a slot reserved for a first group goes to no other group', () => {
   const first = [
     { name: 'x', max: 1, kept: 1 },
     { name: 'y', max: 1, kept: 0 },
@@ -226,7 +226,7 @@ test('a slot that is kept for a first group goes to no other', () => {
   assert.deepEqual(started, ['a1', 'b1', 'x1', 'y1']);
 });
 
-/** The times at which the names started, while the clock stands but for timers, which are late. */
+/** Records start times with a mocked clock and late timers. */
 function timed(options: SemaphoreOptions, lateMs = 0) {
   let now = 1000;
   const timers = new Map<object, { at: number; call: () => void }>();
@@ -267,7 +267,7 @@ test('groups take turns at the rate, and no timer is left', (t) => {
   for (const leave of leaves) leave();
 });
 
-test('nothing starts during the longest pause that was asked for', (t) => {
+test('nothing starts during the longest requested pause', (t) => {
   t.after(() => test.mock.restoreAll());
   const { semaphore, started, enter, runTimers } = timed({ slots: 9 });
   enter('a1');

@@ -4,13 +4,13 @@ import { createYieldToRequests } from '../../../src/lib/async/yield-to-requests.
 
 const { signal: never } = new AbortController();
 
-test('background work begins when requests leave time to spare', async () => {
+test('background work starts when the event loop is idle', async () => {
   const looks = [true, true, false];
   await createYieldToRequests(() => looks.shift()!)(never);
   assert.deepEqual(looks, []);
 });
 
-test('background work begins one piece each half second on a busy loop', async () => {
+test('background work starts every half second on a busy loop', async () => {
   const yieldToRequests = createYieldToRequests(() => true);
   const startedAt = performance.now();
   const begins = await Promise.all(
@@ -19,7 +19,7 @@ test('background work begins one piece each half second on a busy loop', async (
   assert.ok(begins[0]! >= 480 && begins[1]! >= 960, String(begins));
 });
 
-test('background work that is given up does not hold up the next', async () => {
+test('aborted background work does not block the next piece', async () => {
   let isBusy = true;
   const yieldToRequests = createYieldToRequests(() => isBusy);
   const stopping = new AbortController();

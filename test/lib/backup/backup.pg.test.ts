@@ -66,7 +66,7 @@ const everything = async (db: Db) => ({
   hours: await db`select * from hour_tallies`,
 });
 
-test('a restored deployment has what the other had when it was backed up', async () => {
+test('a restored deployment equals the one that was backed up', async () => {
   const { db } = await deployment();
   const file = join(folder, 'whole');
   const { rows } = await backup(db, { archive, file, secretKey });
@@ -192,7 +192,7 @@ async function rowsByTable(db: Db, except: readonly string[]) {
   return found;
 }
 
-test('every row of every table comes back as it was, but for tables that belong to a running process', async () => {
+test('every table is restored, except tables of a running process', async () => {
   const runningOnly = [
     'organization_writes',
     'proof_attempts',
@@ -217,7 +217,7 @@ test('every row of every table comes back as it was, but for tables that belong 
   assert.deepEqual(await rowsByTable(fresh, runningOnly), before);
 });
 
-test('jobs that waited wait again, but for those given up', async () => {
+test('queued jobs are restored, failed ones are not', async () => {
   const { db, org_id, survey_id } = await deployment();
   await db`
     update graphile_worker._private_jobs set attempts = max_attempts - 1`;
@@ -241,7 +241,7 @@ test('jobs that waited wait again, but for those given up', async () => {
   assert.deepEqual([...jobs], [job, job, job]);
 });
 
-test('after a restore triggers count and identities go on', async () => {
+test('triggers and identity columns work after a restore', async () => {
   const { db, org_id, survey_id } = await deployment();
   const file = join(folder, 'goes-on');
   await backup(db, { archive, file, secretKey: null });
@@ -269,7 +269,7 @@ async function refusalOf(file: string): Promise<string> {
   return refusal.message;
 }
 
-test('a file that is cut short is refused and changes nothing, wherever it is cut', async () => {
+test('a file that is cut short is rejected and changes nothing', async () => {
   const { db } = await deployment();
   const file = join(folder, 'cut');
   await backup(db, { archive, file, secretKey });
@@ -281,7 +281,7 @@ test('a file that is cut short is refused and changes nothing, wherever it is cu
   }
 });
 
-test('a file with a damaged byte is refused and changes nothing', async () => {
+test('a file with a damaged byte is rejected and changes nothing', async () => {
   const { db } = await deployment();
   const file = join(folder, 'damaged');
   await backup(db, { archive, file, secretKey });
@@ -292,7 +292,7 @@ test('a file with a damaged byte is refused and changes nothing', async () => {
   assert.match(await refusalOf(file), /it is not a backup, or it is damaged$/);
 });
 
-test('a file of another kind, a folder and a missing file are refused in a sentence', async () => {
+test('another file type, a folder and a missing file are rejected', async () => {
   const file = join(folder, 'other');
   const foreign = 'the backup cannot be restored: it is not a backup, or it is damaged';
   writeFileSync(file, 'not a backup');
@@ -307,7 +307,7 @@ test('a file of another kind, a folder and a missing file are refused in a sente
   assert.equal(await refusalOf(missing), message);
 });
 
-test('a backup of another program is refused by its name', async () => {
+test('a backup of another program is rejected', async () => {
   const { db } = await deployment();
   const file = join(folder, 'another');
   await backup(db, { archive: { ...archive, program: 'another' }, file, secretKey });
@@ -315,7 +315,7 @@ test('a backup of another program is refused by its name', async () => {
   assert.equal(await refusalOf(file), message);
 });
 
-test('a backup overwrites no file but the one it is asked for, and leaves no draft', async () => {
+test('a backup overwrites only its own file and leaves no draft', async () => {
   const { db } = await deployment();
   const own = mkdtempSync(join(folder, 'own-'));
   const file = join(own, 'backup');
@@ -327,7 +327,7 @@ test('a backup overwrites no file but the one it is asked for, and leaves no dra
   assert.equal(statSync(file).mode & 0o777, 0o600);
 });
 
-test('a draft that was exchanged while it was written does not become the backup', async () => {
+test('a draft that was replaced meanwhile does not become the backup', async () => {
   const own = mkdtempSync(join(folder, 'exchanged-'));
   const file = join(own, 'backup');
   const exchanging = writePrivateFile(file, async (out) => {
@@ -340,14 +340,14 @@ test('a draft that was exchanged while it was written does not become the backup
   assert.deepEqual(readdirSync(own), []);
 });
 
-test('a database that holds something is not overwritten', async () => {
+test('a database with data is not overwritten', async () => {
   const { db } = await deployment();
   const file = join(folder, 'filled');
   await backup(db, { archive, file, secretKey });
   await assert.rejects(restore(db, file, simply), { message: /the database is not empty/ });
 });
 
-test('a step after the restore that fails takes the restore back', async () => {
+test('a failed step after the restore rolls it back', async () => {
   const { db } = await deployment();
   const file = join(folder, 'step');
   await backup(db, { archive, file, secretKey });

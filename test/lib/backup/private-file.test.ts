@@ -11,7 +11,7 @@ after(() => rmSync(folder, { recursive: true }));
 const ended = (out: { end: (text: string, done: () => void) => void }, text: string) =>
   new Promise<void>((done) => out.end(text, done));
 
-test('a private file has its name when it is whole, and only its owner may read it', async () => {
+test('a private file gets its name and mode 600 when it is complete', async () => {
   const path = join(folder, 'whole');
   await writePrivateFile(path, async (out) => {
     assert.equal(existsSync(path), false);
@@ -22,7 +22,7 @@ test('a private file has its name when it is whole, and only its owner may read 
   assert.deepEqual(readdirSync(folder), ['whole']);
 });
 
-test('a private file that cannot be written whole leaves nothing, and what had its name stays', async () => {
+test('a private file that fails leaves the old file untouched', async () => {
   const path = join(folder, 'whole');
   const failing = writePrivateFile(path, async (out) => {
     await new Promise((done) => out.write('a part', done));

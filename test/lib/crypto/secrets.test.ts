@@ -13,21 +13,21 @@ import {
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 const owner = { owner: 'o', id: 'w' };
 
-test('a sealed secret opens again, and is not readable meanwhile', () => {
+test('a sealed secret is unreadable and opens again', () => {
   const secrets = createSecrets([older]);
   const sealed = secrets.seal(owner, 'whsec_hush');
   assert.ok(!sealed.includes('hush'));
   assert.equal(secrets.open(owner, sealed), 'whsec_hush');
 });
 
-test('a sealed secret opens for its owner alone', () => {
+test('a sealed secret opens only for its owner', () => {
   const secrets = createSecrets([older]);
   const sealed = secrets.seal(owner, 'hush');
   assert.throws(() => secrets.open({ ...owner, id: 'x' }, sealed));
   assert.throws(() => secrets.open({ ...owner, owner: 'x' }, sealed));
 });
 
-test('one changed byte is noticed', () => {
+test('a sealed secret with a changed byte does not open', () => {
   const secrets = createSecrets([older]);
   for (const place of [4, 17, -1]) {
     const sealed = secrets.seal(owner, 'hush');
@@ -43,7 +43,7 @@ test('after a rotation the old key still opens, and the new one seals', () => {
   assert.equal(createSecrets([newer]).open(owner, rotated.seal(owner, 'new')), 'new');
 });
 
-test('a secret sealed with a key that is gone says so', () => {
+test('a secret of a missing key reports the missing key', () => {
   const sealed = createSecrets([older]).seal(owner, 'hush');
   assert.throws(() => createSecrets([newer]).open(owner, sealed), { message: /is not configured/ });
 });
@@ -54,7 +54,7 @@ function folder(): string {
   return path;
 }
 
-test('a key is made once, for its owner’s eyes only, and leaves no draft', () => {
+test('a key is created once with mode 600 and without a draft', () => {
   const path = join(folder(), 'data');
   const key = getOrCreateSecretKey(path);
   assert.equal(key.length, 32);
@@ -63,13 +63,13 @@ test('a key is made once, for its owner’s eyes only, and leaves no draft', () 
   assert.equal(statSync(join(path, 'secret.key')).mode & 0o777, 0o600);
 });
 
-test('looking for a key makes none', () => {
+test('reading a key does not create one', () => {
   const path = folder();
   assert.equal(readSecretKey(path), undefined);
   assert.deepEqual(readdirSync(path), []);
 });
 
-test('a damaged key is refused, never replaced', () => {
+test('a damaged key is rejected, not replaced', () => {
   const path = folder();
   writeFileSync(join(path, 'secret.key'), 'half');
   assert.throws(() => getOrCreateSecretKey(path), { message: /secret\.key is damaged/ });

@@ -11,7 +11,7 @@ for (const url of [
   'postgres://a/askback?target_session_attrs=primary',
   `postgres://${Array.from({ length: 16 }, (_, at) => `h${at}`)}/askback`,
 ]) {
-  test(`${url} is an address`, () => assert.equal(validateDatabaseUrl(url), undefined));
+  test(`${url} is valid`, () => assert.equal(validateDatabaseUrl(url), undefined));
 }
 
 for (const [url, complaint] of [
@@ -30,12 +30,12 @@ for (const [url, complaint] of [
   ['postgres://a/askback?target_session_attrs=any', /target_session_attrs=read-write, and not any/],
   [`postgres://${Array.from({ length: 17 }, (_, at) => `h${at}`)}/askback`, /at most 16 hosts/],
 ] as const) {
-  test(`${url.slice(0, 70)} is refused in a sentence`, () => {
+  test(`${url.slice(0, 70)} is rejected with a reason`, () => {
     assert.match(validateDatabaseUrl(url) ?? '', complaint);
   });
 }
 
-test('several hosts are several addresses, each with the port and options of its own', () => {
+test('several hosts become one URL each, with port and options', () => {
   const url = 'postgres://u:p@a:1,[::1]:2,c/name?target_session_attrs=read-write&sslmode=require';
   assert.deepEqual(listUrls(url), [
     'postgres://u:p@a:1/name?sslmode=require',
@@ -45,13 +45,13 @@ test('several hosts are several addresses, each with the port and options of its
   assert.equal(needsWritableServer(url), true);
 });
 
-test('an address with one host stays as it is', () => {
+test('a URL with one host stays as it is', () => {
   const url = 'postgres://u:p%25@a:1/name?sslmode=require&application_name=x%20y';
   assert.deepEqual(listUrls(url), [url]);
   assert.equal(needsWritableServer(url), false);
 });
 
-test('the choice between servers is taken out of an address, and makes one of a single host', () => {
+test('target_session_attrs is removed and requires a writable server', () => {
   for (const [url, single] of [
     ['postgres://a/name?target_session_attrs=primary', 'postgres://a/name'],
     [

@@ -116,7 +116,7 @@ test('lookups and the service have connections when organizations have all their
   await Promise.all(crowd);
 });
 
-test('a transaction holds one slot, whatever is done inside it', async (t) => {
+test('a transaction holds one slot for all its statements', async (t) => {
   const [one, other] = [ownPool(t, { connections: 2 }), ownPool(t, { connections: 2 })];
   const work = () =>
     one.requests.begin(async (tx) => {
@@ -176,7 +176,7 @@ test('a request that has begun goes first, then kinds of work in turn', async (t
   ]);
 });
 
-test('a request whose caller has gone does not begin, one that has begun ends', async (t) => {
+test('a request does not begin once its caller has gone', async (t) => {
   const { slots, requests } = ownPool(t, { connections: 2 });
   await outside`create table traces (name text)`;
   const { wait, waitingIs, release } = await heldLock();
@@ -198,7 +198,7 @@ test('a request whose caller has gone does not begin, one that has begun ends', 
   assert.equal(slots.use().busy, 0);
 });
 
-test('a request that waits too long is refused while no connection comes free', async (t) => {
+test('a request that waits too long for a connection is rejected', async (t) => {
   const { slots, requests } = ownPool(t, { connections: 2 });
   const { wait, waiting, waitingIs, release } = await heldLock();
   const slow = inGroup('one', () => wait(requests), { waitMs: 60_000 });
@@ -241,7 +241,7 @@ test('a request that has begun waits for its next connection without a limit', a
   await slow;
 });
 
-test('a failed statement and a failed transaction give their slot back', async (t) => {
+test('a failed statement or transaction releases its slot', async (t) => {
   const { slots, requests } = ownPool(t);
   await assert.rejects(async () => await requests`select 1 / 0`, { code: '22012' });
   await assert.rejects(

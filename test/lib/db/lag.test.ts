@@ -4,7 +4,7 @@ import { createLag } from '../../../src/lib/db/replica.ts';
 
 const second = 1000;
 
-test('a replica that has everything is not behind, however long the primary writes nothing', () => {
+test('an idle primary causes no lag', () => {
   const lag = createLag();
   for (let at = 0; at <= 600 * second; at += second) {
     lag.primaryIsAt(100, at);
@@ -13,7 +13,7 @@ test('a replica that has everything is not behind, however long the primary writ
   assert.equal(lag.seconds(600 * second), 0);
 });
 
-test('a replica that stands still is behind since the primary went on', () => {
+test('a stopped replica lags since the primary moved on', () => {
   const lag = createLag();
   lag.primaryIsAt(100, 0);
   lag.replicaIsAt(100, 0);
@@ -25,7 +25,7 @@ test('a replica that stands still is behind since the primary went on', () => {
   assert.equal(lag.seconds(60 * second), 10);
 });
 
-test('a replica that follows at a distance is behind by that distance', () => {
+test('a replica that follows at a distance lags by that distance', () => {
   const lag = createLag();
   for (let at = 0; at <= 30; at++) {
     lag.primaryIsAt(at, at * second);
@@ -34,7 +34,7 @@ test('a replica that follows at a distance is behind by that distance', () => {
   assert.equal(lag.seconds(30 * second), 5);
 });
 
-test('a replica is endlessly behind until it was seen where the primary has been', () => {
+test('lag is infinite until the replica reaches a known position', () => {
   const lag = createLag();
   lag.primaryIsAt(100, 0);
   lag.replicaIsAt(50, second);

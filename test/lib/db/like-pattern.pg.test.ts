@@ -6,7 +6,7 @@ import { testDatabase } from '../../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-test('a text is found where it stands, and its signs of a pattern stand for themselves', async () => {
+test('likePattern matches special characters literally', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'B', '%', '_', '\\', '.'), maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, text), { minLength: 100 }), async (pairs) => {

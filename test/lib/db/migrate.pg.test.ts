@@ -8,7 +8,7 @@ import { emptyDatabase } from '../../support/probe/database.ts';
 const future = { name: '9999_future.sql', text: 'create table future ()', sha256: 'f' };
 const broken = { name: '9998_broken.sql', text: 'create table half (); select 1/0', sha256: 'b' };
 
-test('several processes that start at once apply each migration once', async () => {
+test('concurrent processes apply each migration once', async () => {
   const { url } = await emptyDatabase();
   const processes = [1, 2, 3].map(() => connect(url, { connections: 2 }));
 
@@ -21,7 +21,7 @@ test('several processes that start at once apply each migration once', async () 
   await Promise.all(processes.map((db) => db.end()));
 });
 
-test('a database that is newer than the program is refused', async () => {
+test('rejects a database that is newer than the program', async () => {
   const { db } = await emptyDatabase();
   await migrate(db, [...readMigrations(), future]);
 
@@ -30,7 +30,7 @@ test('a database that is newer than the program is refused', async () => {
   assert.deepEqual({ missing, unknown }, { missing: [], unknown: [future.name] });
 });
 
-test('refuses a database that an unreleased version made', async () => {
+test('rejects a database of an unreleased version', async () => {
   const unreleased = {
     message: /created by an unreleased version of this program; start with an empty one/,
   };
@@ -44,7 +44,7 @@ test('refuses a database that an unreleased version made', async () => {
   }
 });
 
-test('a migration that fails leaves nothing of itself', async () => {
+test('a failed migration leaves no trace', async () => {
   const { db } = await emptyDatabase();
 
   await assert.rejects(migrate(db, [broken]), { message: /division by zero/ });
@@ -54,7 +54,7 @@ test('a migration that fails leaves nothing of itself', async () => {
   assert.deepEqual(await migrate(db, [future]), [future.name]);
 });
 
-test('a start that finds everything there writes nothing', async () => {
+test('migrate writes nothing if no migration is missing', async () => {
   const { db, url } = await emptyDatabase();
   await migrate(db);
   const reader = connect(`${url}${url.includes('?') ? '&' : '?'}default_transaction_read_only=on`, {
@@ -66,7 +66,7 @@ test('a start that finds everything there writes nothing', async () => {
   await reader.end();
 });
 
-test('migrate goes on when another role holds every advisory lock', async (t) => {
+test('migrate works while another role holds every advisory lock', async (t) => {
   const { db, url } = await emptyDatabase();
   const other = connect(url, { connections: 1 });
   t.after(() => other.end({ timeout: 1 }));

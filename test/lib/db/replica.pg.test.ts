@@ -34,7 +34,7 @@ async function write(id: number): Promise<number> {
 const has = (id: number) => async (sql: Sql) =>
   (await sql`select from notes where id = ${id}`).length === 1;
 
-test('what was written is never missing from what is read there, however soon', async (t) => {
+test('a read on the replica contains every earlier write', async (t) => {
   const followed = await follow(t);
   await until('it is fresh', () => followed.isUsable());
   let there = 0;
@@ -48,7 +48,7 @@ test('what was written is never missing from what is read there, however soon', 
   await until('it has replayed', () => followed.read(position, has(1000)));
 });
 
-test('a replica that replays nothing answers older readers, and is passed over once it is too far behind', async (t) => {
+test('a replica that stops replaying is skipped once it is too far behind', async (t) => {
   const followed = await follow(t, { maxLagSeconds: 5 });
   await until('it is fresh', () => followed.isUsable());
   const admin = connect(replica.url, { connections: 1 });
@@ -74,7 +74,7 @@ test('a replica that replays nothing answers older readers, and is passed over o
   });
 });
 
-test('reads in flight on one that hangs are handed back within a second', async (t) => {
+test('reads on a replica that hangs return within a second', async (t) => {
   const followed = await follow(t);
   await until('it is fresh', () => followed.isUsable());
   replica.pause();
@@ -88,7 +88,7 @@ test('reads in flight on one that hangs are handed back within a second', async 
   await until('it is used again', () => followed.isUsable());
 });
 
-test('a replica that dies is passed over, and used again when it is back', async (t) => {
+test('a dead replica is skipped and used again when it is back', async (t) => {
   const followed = await follow(t);
   await until('it is fresh', () => followed.isUsable());
   await replica.kill();
@@ -98,7 +98,7 @@ test('a replica that dies is passed over, and used again when it is back', async
   await until('it is used again', () => followed.isUsable());
 });
 
-test('a server that takes writes, and one of another cluster, is no replica', async (t) => {
+test('a writable server or another cluster is not a replica', async (t) => {
   const itself = await follow(t, { url: primary.url });
   // Known from the first look on, which ends before the replica is given out.
   assert.equal(itself.problem(), 'points to the primary itself');

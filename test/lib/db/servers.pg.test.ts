@@ -51,7 +51,7 @@ async function promote(replica: TestServer) {
   await admin.end();
 }
 
-test('the server that takes writes is used, although a standby and a dead one come first', async (t) => {
+test('uses the writable server, even behind a standby and a dead server', async (t) => {
   const { primary, addReplica } = await startCluster(t);
   const replica = await addReplica();
   const { db } = poolOf(t, { port: freePort() }, replica, primary);
@@ -59,7 +59,7 @@ test('the server that takes writes is used, although a standby and a dead one co
   await write(db);
 });
 
-test('without one the error names each server and counts as an outage', async (t) => {
+test('without a writable server, the error names each server', async (t) => {
   const { primary, addReplica } = await startCluster(t);
   const replica = await addReplica();
   await primary.kill();
@@ -72,7 +72,7 @@ test('without one the error names each server and counts as an outage', async (t
   await assert.rejects(awaitDatabase(db, { seconds: 0, say: () => {} }), { message: sentence });
 });
 
-test('after a crash of the primary, connections lead to the one that is promoted', async (t) => {
+test('connects to the promoted server after the primary crashed', async (t) => {
   const { primary, addReplica } = await startCluster(t);
   const replica = await addReplica();
   const { db, route, url } = poolOf(t, primary, replica);
@@ -95,7 +95,7 @@ test('after a crash of the primary, connections lead to the one that is promoted
   });
 });
 
-test('statements that wait on a server that is cut off are broken when another one takes the writes', async (t) => {
+test('closes connections to an unreachable server after a failover', async (t) => {
   const { primary, addReplica } = await startCluster(t);
   const replica = await addReplica();
   const { db } = poolOf(t, primary, replica);
@@ -125,7 +125,7 @@ test('statements that wait on a server that is cut off are broken when another o
   await until('reads stay there', isThere);
 });
 
-test('statements that wait on a server that is cut off are broken, although no other takes the writes', async (t) => {
+test('closes connections to an unreachable server without a failover', async (t) => {
   const { primary } = await startCluster(t);
   const { db } = poolOf(t, primary, { port: freePort() });
   await write(db);
@@ -136,7 +136,7 @@ test('statements that wait on a server that is cut off are broken, although no o
   await writesGoOn(db);
 });
 
-test('servers of two clusters are refused, and that is no outage', async (t) => {
+test('rejects servers of two clusters, which is not an outage', async (t) => {
   const [one, other] = [(await startCluster(t)).primary, (await startCluster(t)).primary];
   const { db } = poolOf(t, one, other);
   const sentence = new RegExp(

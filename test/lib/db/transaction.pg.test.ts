@@ -13,7 +13,7 @@ import { emptyDatabase } from '../../support/probe/database.ts';
 const { db, url } = await emptyDatabase();
 await db`create table notes (text text)`;
 
-test('a transaction returns what its work returns and keeps what it wrote', async () => {
+test('a transaction returns the result of its work and commits', async () => {
   const written = await inTransaction(db, async (tx) => {
     await tx`insert into notes values ('kept')`;
     return ['kept'];
@@ -22,7 +22,7 @@ test('a transaction returns what its work returns and keeps what it wrote', asyn
   assert.equal((await db`select from notes where text = 'kept'`).length, 1);
 });
 
-test('a transaction whose work fails keeps nothing and fails with the same error', async () => {
+test('a failed transaction rolls back and throws the same error', async () => {
   const failure = new Error('on purpose');
   const failing = inTransaction(db, async (tx) => {
     await tx`insert into notes values ('lost')`;
@@ -48,12 +48,12 @@ test('a transaction is read committed, whatever the default of the database', as
   }
 });
 
-test('a transaction that only reads refuses to write', async () => {
+test('a read-only transaction rejects writes', async () => {
   const writing = inReadTransaction(db, (tx) => tx`insert into notes values ('no')`);
   await assert.rejects(writing, { code: '25006' });
 });
 
-test('a statement of the service may take a minute, and a transaction be idle as long', async () => {
+test('statements and idle transactions of the service may take a minute', async () => {
   const limited = connect(url, { connections: 1, limits: serviceLimits });
   try {
     const [limits] = await limited`
@@ -65,7 +65,7 @@ test('a statement of the service may take a minute, and a transaction be idle as
   }
 });
 
-test('a statement and an idle transaction end at the limits of their connection, a migration does not', async () => {
+test('the limits of a connection end statements, but not migrations', async () => {
   const limits = { statementMs: 2000, idleInTransactionMs: 1000 };
   const limited = connect(url, { connections: 2, limits });
   try {

@@ -13,7 +13,7 @@ test('the server never runs as root', async (t) => {
   assert.notEqual(statSync(`${dataDir}/cluster/postmaster.pid`).uid, 0);
 });
 
-test('program files that root unpacked can be replaced by the account later', async (t) => {
+test('program files that root unpacked belong to the account', async (t) => {
   const dataDir = dataFolder(t);
   await serveFrom(dataDir);
   const { uid } = statSync(dataDir);
@@ -31,7 +31,7 @@ test('a data folder below a folder that only root may enter works', async (t) =>
   if (embedded.dataDir !== dataDir) rmSync(embedded.dataDir, { recursive: true });
 });
 
-test('a folder of another account is refused and stays as it is', () => {
+test('a folder of another account is rejected and not changed', () => {
   const before = statSync('/usr/share');
   assert.throws(() => prepareFolder('/usr/share', 'askback'), {
     name: 'Refusal',
@@ -42,7 +42,7 @@ test('a folder of another account is refused and stays as it is', () => {
   assert.deepEqual({ uid, gid, mode }, { uid: before.uid, gid: before.gid, mode: before.mode });
 });
 
-test('root that would serve as the account `nobody` is warned, another account is not', () => {
+test('only root that serves as `nobody` is warned', () => {
   const account = { uid: 65_534, gid: 65_534, name: 'nobody', isOther: true };
   const folder = { account, path: '/data', program: 'askback' };
   const warning = accountWarning(folder);
@@ -51,7 +51,7 @@ test('root that would serve as the account `nobody` is warned, another account i
   assert.equal(accountWarning({ ...folder, account: { ...account, isOther: false } }), undefined);
 });
 
-test('a file in the place of the data folder is refused', (t) => {
+test('a file instead of the data folder is rejected', (t) => {
   const file = dataFolder(t);
   writeFileSync(file, '');
   assert.throws(() => prepareFolder(file, 'askback'), {
@@ -60,7 +60,7 @@ test('a file in the place of the data folder is refused', (t) => {
   });
 });
 
-test('a path that the shell inside initdb would misread is refused', (t) => {
+test('a path that is unsafe in initdb’s shell is rejected', (t) => {
   assert.throws(() => prepareFolder(`${dataFolder(t)}$(id)`, 'askback'), {
     name: 'Refusal',
     message: /has a character in its path/,
@@ -76,7 +76,7 @@ const reasons: [output: string, reason: string][] = [
   ['', 'it ended without saying why'],
 ];
 for (const [output, reason] of reasons) {
-  test(`a Postgres that ends with ${JSON.stringify(output).slice(0, 30)}… is refused with a reason`, () => {
+  test(`a Postgres that ends with ${JSON.stringify(output).slice(0, 30)}… is rejected with a reason`, () => {
     const start = `the embedded Postgres did not start: ${reason}`;
     assert.equal(serverRefusal(output).message.slice(0, start.length), start);
   });

@@ -43,7 +43,7 @@ test('an embedded Postgres keeps its data for the next start', async (t) => {
   );
 });
 
-test('an embedded Postgres is reached by its address with both drivers, and over no network', async (t) => {
+test('an embedded Postgres accepts both drivers and no network', async (t) => {
   const embedded = await serveFrom(dataFolder(t));
   const client = new pg.Client(embedded.url);
   await client.connect();
@@ -83,7 +83,7 @@ test('damaged program files are repaired at the next start', async (t) => {
   assert.equal(await ask(embedded.url, '1'), 1);
 });
 
-test('a server outlives its killed process, and the next process takes it over', async (t) => {
+test('a server outlives its killed process and is adopted by the next', async (t) => {
   const dataDir = dataFolder(t);
   const holder = await hold(t, dataDir);
   const pid = postmasterPid(dataDir);
@@ -109,7 +109,7 @@ test('a server starts again after it and its process were killed', async (t) => 
   assert.equal(await ask(embedded.url, '1'), 1);
 });
 
-test('a second process that would serve from the same folder is refused', async (t) => {
+test('a second serving process on the same folder is rejected', async (t) => {
   const dataDir = dataFolder(t);
   const first = await hold(t, dataDir);
   assert.match(first.said, /^ready /);
@@ -117,7 +117,7 @@ test('a second process that would serve from the same folder is refused', async 
   assert.match(second.said, /^refused another process serves from .* already: stop it/);
 });
 
-test('a command uses the server of the process that serves, and leaves it running', async (t) => {
+test('a command uses the running server and leaves it running', async (t) => {
   const dataDir = dataFolder(t);
   const holder = await hold(t, dataDir);
   const command = await attachEmbedded(optionsFor(dataDir));

@@ -58,14 +58,14 @@ const contents: Contents = {
   read: ({ path }) => Buffer.from(texts[path]!),
 };
 
-test('what was packed is opened with the bytes of each file', () => {
+test('opening a packed archive returns the bytes of each file', () => {
   const { manifest, read } = open(pack(contents));
   assert.deepEqual(manifest, contents.manifest);
   const found = manifest.files.map((file) => [file.path, Buffer.from(read(file)).toString()]);
   assert.deepEqual(Object.fromEntries(found), texts);
 });
 
-test('program files are unpacked again when one of them, or one of their links, is not as it was', (t) => {
+test('damaged program files and links are unpacked again', (t) => {
   const folder = folderAt(emptyFolder(t));
   let openings = 0;
   const unpacked = () => {
@@ -95,7 +95,7 @@ test('program files are unpacked again when one of them, or one of their links, 
   }
 });
 
-test('a server has its socket in its folder while the path fits, and in a short one beyond that', (t) => {
+test('the socket moves to /tmp when the path is too long', (t) => {
   const home = emptyFolder(t);
   const longest = process.platform === 'linux' ? 107 : 103;
   const socketIn = (name: string) => join(home, name, 'run/.s.PGSQL.5432');
@@ -114,7 +114,7 @@ test('a server has its socket in its folder while the path fits, and in a short 
   }
 });
 
-test('the pid file of a server that is gone is removed when its number is another program’s', async (t) => {
+test('a stray pid file with the pid of another program is removed', async (t) => {
   const cluster = emptyFolder(t);
   const pidFile = join(cluster, 'postmaster.pid');
   const write = (pid: number | string) => writeFileSync(pidFile, `${pid}\n${cluster}\n0\n5432\n`);

@@ -26,7 +26,7 @@ const someTurns = async () => {
   for (let turn = 0; turn < 20; turn++) await setImmediate();
 };
 
-test('readAhead reads a list of any length whole and in its order', async () => {
+test('readAhead reads a list of any length in order', async () => {
   for (const many of [0, 1, 3, 4, 5, 8, 99]) {
     let text = '';
     for await (const part of makeList(many).parts) text += part;
@@ -52,7 +52,7 @@ test('readAhead reads nothing more once its reader has gone', async () => {
   assert.ok(reads.length <= 2);
 });
 
-test('readAhead fails after all that comes before the read that failed', async () => {
+test('readAhead fails after it has returned all earlier ranges', async () => {
   const { parts } = makeList(99, 4);
   assert.equal((await parts.next()).value, '1 2 3 4 ');
   await someTurns();

@@ -12,7 +12,7 @@ function logged(
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('a field that is not on the list does not reach the line', () => {
+test('an unlisted field does not reach the log', () => {
   const fields = { email: 'anna@example.org', status: 200 } as Fields;
   const [line] = logged((log) => log.info(fields, 'request'));
   assert.deepEqual([line!['status'], 'email' in line!], [200, false]);
@@ -47,14 +47,14 @@ const quoting: [string, string][] = [
   [`${'a '.repeat(497)}"quoted`, `${'a '.repeat(497)}…`],
 ];
 for (const [message, kept] of quoting) {
-  test(`of an error that says ${message.slice(-120)} the log keeps: ${kept.slice(-120)}`, () => {
+  test(`logs ${message.slice(-120)} as ${kept.slice(-120)}`, () => {
     const [line] = logged((log) => log.error({ err: new Error(message) }, 'fault'));
     assert.equal((line!['err'] as { message: string }).message, kept);
     assert.ok(!JSON.stringify(line).includes('geheim'));
   });
 }
 
-test('an error that is its own cause, or whose words look like frames, is written like any other', () => {
+test('logs an error that is its own cause or looks like stack frames', () => {
   const error: Error = new Error('unknown word\n    at Anna geheim');
   error.cause = error;
   const [line] = logged((log) => log.error({ err: error }, 'fault'));
@@ -63,7 +63,7 @@ test('an error that is its own cause, or whose words look like frames, is writte
   assert.doesNotMatch(stack, /geheim/);
 });
 
-test('what the queue says is kept without the values in it too', () => {
+test('removes values from messages of the queue', () => {
   const said = 'Error occurred fetching jobs. Error: invalid input: "anna-geheim"';
   const [warned] = logged((log) => quietLogger(log).error(said));
   const [mentioned] = logged((log) => quietLogger(log).warn(said), 'debug');
@@ -71,7 +71,7 @@ test('what the queue says is kept without the values in it too', () => {
   assert.equal(mentioned!['msg'], warned!['msg']);
 });
 
-test('an error keeps its code, its frames and its cause, and no value that Postgres put next to it', () => {
+test('logs code, stack and cause, but no detail of Postgres', () => {
   const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
   const error = Object.assign(new Error('duplicate key', { cause }), {
     code: '23505',
@@ -84,7 +84,7 @@ test('an error keeps its code, its frames and its cause, and no value that Postg
   assert.ok(!JSON.stringify(line).includes('anna@'));
 });
 
-test('on a terminal a line is read without braces, an error under it', () => {
+test('terminal lines are plain text with the error below', () => {
   const json = JSON.stringify({
     level: 'error',
     time: '2026-01-02T03:04:05.000Z',

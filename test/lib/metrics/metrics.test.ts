@@ -39,7 +39,7 @@ async function exposed(
   return { plain: expose(families, 'prometheus'), open: expose(families, 'openmetrics') };
 }
 
-test('a counter is spelled as each format wants it', async () => {
+test('a counter is named as each format requires', async () => {
   const { plain, open } = await exposed(teas, ({ record }) => {
     record({ name: 'teas_total', labels: { kind: 'green' } }, null);
     record({ name: 'teas_total', labels: { kind: 'green' }, value: 2 }, null);
@@ -54,7 +54,7 @@ test('a counter is spelled as each format wants it', async () => {
   );
 });
 
-test('a histogram has its unit in OpenMetrics, its buckets, and what is over the last one', async () => {
+test('a histogram has buckets, +Inf and, in OpenMetrics, its unit', async () => {
   const { plain, open } = await exposed(steeping, ({ record }) => {
     for (const value of [0.5, 30, 90]) record({ name: steeping.name, labels: {}, value }, null);
   });
@@ -70,7 +70,7 @@ test('a histogram has its unit in OpenMetrics, its buckets, and what is over the
   ]);
 });
 
-test('what was measured in a trace has it as the exemplar of its bucket, in OpenMetrics alone', async () => {
+test('a traced value is the exemplar of its bucket in OpenMetrics', async () => {
   const { plain, open } = await exposed(steeping, ({ record }) => {
     record({ name: steeping.name, labels: {}, value: 30 }, { trace_id });
     record({ name: steeping.name, labels: {}, value: 0.5 }, null);
@@ -90,11 +90,11 @@ for (const [traceparent, found] of [
   [null, null],
   [undefined, null],
 ] as const) {
-  test(`the trace to look at of ${traceparent} is ${found?.trace_id ?? 'none'}`, () =>
+  test(`the exemplar trace of ${traceparent} is ${found?.trace_id ?? 'none'}`, () =>
     assert.deepEqual(traceOf(traceparent), found));
 }
 
-test('a value that a label cannot have counts as other', async () => {
+test('an unknown label value counts as other', async () => {
   const { plain } = await exposed(teas, ({ record }) => {
     for (const kind of ['ann@example.org', 'bob@example.org']) {
       record({ name: 'teas_total', labels: { kind } }, null);
@@ -104,12 +104,12 @@ test('a value that a label cannot have counts as other', async () => {
   assert.doesNotMatch(plain, /example/);
 });
 
-test('a counter from zero is there before anything was counted', async () => {
+test('a counter with fromZero is exported as 0 at the start', async () => {
   const { plain } = await exposed({ ...teas, fromZero: true }, () => {});
   assert.match(plain, /^teas_total{kind="green"} 0\nteas_total{kind="black"} 0$/m);
 });
 
-test('quotes, backslashes and line breaks do not break the text', () => {
+test('quotes, backslashes and line breaks are escaped', () => {
   const family: Family = {
     name: 'odd',
     kind: 'gauge',
@@ -149,7 +149,7 @@ test('the process reports its memory, processor time and event loop', async () =
   }
 });
 
-test('a process that has given up its files reports what it still knows, and nothing as 0', async () => {
+test('a process without file access reports no metric as 0', async () => {
   const script = fileURLToPath(
     new URL('../../support/processes/process-metrics.ts', import.meta.url),
   );

@@ -13,11 +13,11 @@ import { instruments } from '../../../src/observations/instruments.ts';
 import { startCounters } from '../../../src/observations/metrics.ts';
 import { answered, attempted } from '../../../src/signals.ts';
 
-test('without an SDK there is no meter, and nothing is recorded twice', () => {
+test('there is no meter without an SDK', () => {
   assert.equal(openMeter('askback'), null);
 });
 
-test('with one, everything is exported under names that become those of the table again', async () => {
+test('exported names convert back to the Prometheus names', async () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
   const provider = new MeterProvider({ readers: [reader] });

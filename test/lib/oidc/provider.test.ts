@@ -23,7 +23,7 @@ type Provider = ReturnType<typeof providerOf>;
 
 for (const claimsInToken of [true, false]) {
   const where = claimsInToken ? 'in the token' : 'at an address of their own';
-  test(`an identity comes back with its claims ${where}`, async () => {
+  test(`returns an identity with its claims ${where}`, async () => {
     await using fake = await startOpenidProvider({ redirectUri, claimsInToken });
     fake.state.account = {
       sub: 'a-1',
@@ -46,7 +46,7 @@ for (const claimsInToken of [true, false]) {
   });
 }
 
-test('with fresh the provider asks again, and says when it did', async () => {
+test('with fresh, the provider asks again and returns the time', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
   const { authenticatedAt } = await signIn(providerOf(fake.issuer), { fresh: true });
   assert.ok(authenticatedAt && Date.now() - authenticatedAt.getTime() < 60_000);
@@ -62,19 +62,19 @@ for (const token_endpoint_auth_method of ['client_secret_basic', 'client_secret_
   });
 }
 
-test('a state of another flow is refused', async () => {
+test('a state of another flow is rejected', async () => {
   await refusesWith((flow) => ({ ...flow, state: 'another' }));
 });
 
-test('a nonce of another flow is refused', async () => {
+test('a nonce of another flow is rejected', async () => {
   await refusesWith((flow) => ({ ...flow, nonce: 'another' }));
 });
 
-test('a verifier of another flow is refused by the provider', async () => {
+test('a verifier of another flow is rejected by the provider', async () => {
   await refusesWith((flow) => ({ ...flow, verifier: 'another'.repeat(7) }));
 });
 
-test('a code is taken once', async () => {
+test('a code is accepted once', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer);
   const { url, flow } = await begun(provider);
@@ -86,7 +86,7 @@ test('a code is taken once', async () => {
   });
 });
 
-test('an answer in the name of another provider is refused', async () => {
+test('a response of another issuer is rejected', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer);
   const { url, flow } = await begun(provider);
@@ -95,7 +95,7 @@ test('an answer in the name of another provider is refused', async () => {
   assert.equal(failureOf(await provider.finish(searchParams, flow)).failed, 'refused');
 });
 
-test('a wrong secret is refused', async () => {
+test('a wrong secret is rejected', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer, 'another secret');
   const { url, flow } = await begun(provider);
@@ -104,7 +104,7 @@ test('a wrong secret is refused', async () => {
   assert.deepEqual(failure, { failed: 'refused', why: 'invalid_client' });
 });
 
-test('a provider that is down is unreachable, and so is one that is not there', async () => {
+test('a provider that is down or missing is unreachable', async () => {
   const fake = await startOpenidProvider({ redirectUri });
   fake.state.down = true;
   assert.equal(failureOf(await providerOf(fake.issuer).start()).failed, 'unreachable');
@@ -112,7 +112,7 @@ test('a provider that is down is unreachable, and so is one that is not there', 
   assert.equal(failureOf(await providerOf(fake.issuer).start()).failed, 'unreachable');
 });
 
-test('a provider is asked again after an hour, and cached while it is down', async (t) => {
+test('discovery is cached for an hour, and longer during an outage', async (t) => {
   await using fake = await startOpenidProvider({ redirectUri });
   let now = performance.now();
   t.mock.method(performance, 'now', () => now);
@@ -131,7 +131,7 @@ test('a provider is asked again after an hour, and cached while it is down', asy
   assert.equal(fake.state.requests.length, asked + 2);
 });
 
-test('a provider is asked once about itself, however many sign in', async () => {
+test('concurrent sign-ins share one discovery', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer);
   await Promise.all([1, 2, 3].map(() => begun(provider)));
@@ -193,18 +193,18 @@ for (const [claims, isVerified] of verified) {
   });
 }
 
-test('claims of another form count as absent', () => {
+test('claims of another type count as absent', () => {
   const odd = { email: 7, name: ['x'], groups: { a: 1 }, auth_time: 'yesterday' };
   assert.deepEqual(readIdentity({ ...least, ...odd }), readIdentity(least));
 });
 
-test('one group may stand alone, and what is no word is no group', () => {
+test('groups may be one string, and other types are dropped', () => {
   assert.deepEqual(readIdentity({ ...least, groups: 'team' }).groups, ['team']);
   assert.deepEqual(readIdentity({ ...least, groups: ['team', 7, null] }).groups, ['team']);
 });
 
 for (const sub of [undefined, '', 7, 'x'.repeat(256)]) {
-  test(`the subject ${String(sub).slice(0, 9)} is none`, () => {
+  test(`the subject ${String(sub).slice(0, 9)} is rejected`, () => {
     assert.throws(() => readIdentity({ ...least, sub }));
   });
 }

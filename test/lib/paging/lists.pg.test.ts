@@ -5,7 +5,7 @@ import { testApp } from '../../support/probe/app.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { idsByCursor, idsByPage, reader } from '../../support/probe/read.ts';
 
-/** What holds of every list of the API, over rows that are made to be hard to page through. */
+/** Rules for every list of the API, with rows that are hard to page through. */
 const { db } = await testDatabase();
 const { id: org_id, read } = await makeClient(db);
 const stranger = await makeClient(db);
@@ -70,14 +70,14 @@ for (const [query, table, condition = 'true'] of lists) {
     }
   });
 
-  test(`${name} gives no cursor after its last row, also when that fills the page`, async () => {
+  test(`${name} gives no cursor after its last row`, async () => {
     const { total } = (await list(path)).meta;
     const { data, meta } = await list(`${path}&limit=${total}`);
     assert.deepEqual([data.length, meta.next_cursor], [total, null]);
     assert.notEqual((await list(`${path}&limit=${total - 1}`)).meta.next_cursor, null);
   });
 
-  test(`${name} is empty past its end, however far`, async () => {
+  test(`${name} is empty past its end`, async () => {
     const { total } = (await list(path)).meta;
     for (const page of ['42', '9999999999', '99999999999999999999', '9'.repeat(400)]) {
       const { data, meta } = await list(`${path}&limit=200&page=${page}`);
@@ -85,13 +85,13 @@ for (const [query, table, condition = 'true'] of lists) {
     }
   });
 
-  test(`${name} takes any limit above 200 for 200`, async () => {
+  test(`${name} clamps the limit to 200`, async () => {
     for (const limit of ['201', '2147483648', '9999999999', '9'.repeat(400)]) {
       assert.equal((await list(`${path}&limit=${limit}`)).meta.limit, 200, limit);
     }
   });
 
-  test(`${name} names the parameters that it does not know`, async () => {
+  test(`${name} lists ignored parameters`, async () => {
     const { meta } = await list(`${path}&surveyid=1&__proto__=1&%22=2&toString=&limit=2`);
     assert.deepEqual(meta.ignored, ['surveyid', '__proto__', '"', 'toString']);
     assert.equal('ignored' in (await list(path)).meta, false);

@@ -31,11 +31,11 @@ for (const [name, bytes, expected] of [
   ['lossless WebP', riff('VP8L', lossless), webp(100, 50)],
   ['lossy WebP', riff('VP8 ', latin('\0\0\0\x9d\x01\x2a\x64\0\x32\0')), webp(100, 50)],
 ] as const) {
-  test(`the size of a ${name} is read`, () => {
+  test(`reads the size of a ${name}`, () => {
     assert.deepEqual(readPictureHeader(bytes), expected);
   });
 
-  test(`a ${name} that is cut short at any byte is none, and no fault`, () => {
+  test(`a truncated ${name} is not recognized and does not throw`, () => {
     for (let length = 0; length < Math.min(bytes.length, 24); length++) {
       const header = readPictureHeader(bytes.subarray(0, length));
       assert.ok(header === undefined || length >= 20, String(length));
@@ -43,7 +43,7 @@ for (const [name, bytes, expected] of [
   });
 }
 
-test('a JPEG has its size in a frame of any kind, and in no other segment', () => {
+test('reads the size of a JPEG only from a frame segment', () => {
   const other = new Set([0xc4, 0xc8, 0xcc]);
   for (let marker = 0xbf; marker <= 0xd0; marker++) {
     const bytes = Buffer.from(jpeg);
@@ -62,7 +62,7 @@ for (const [name, bytes] of [
   ['a JPEG without a frame', latin('\xff\xd8\xff\xd9')],
   ['nothing', Buffer.alloc(0)],
 ] as const) {
-  test(`${name} is no picture that is taken`, () => {
+  test(`${name} is not recognized`, () => {
     assert.equal(readPictureHeader(bytes), undefined);
   });
 }

@@ -5,7 +5,7 @@ import { createLifecycle } from '../../../src/lib/process/lifecycle.ts';
 
 const quiet = createLog({ level: 'silent' });
 
-test('parts stop in the reverse order of their start, also when one of them fails', async () => {
+test('parts stop in reverse order, even if one of them fails', async () => {
   const stopped: string[] = [];
   const lines: { level: string; part: string; msg: string }[] = [];
   const to = { write: (line: string) => void lines.push(JSON.parse(line)) };
@@ -45,7 +45,7 @@ test('parts stop in the reverse order of their start, also when one of them fail
   );
 });
 
-test('a part that is half-way up when all is to stop comes down too, and no other goes up', async () => {
+test('stop waits for a starting part and starts no other', async () => {
   const stopped: string[] = [];
   const parts = createLifecycle(quiet);
   const half = Promise.withResolvers<number>();

@@ -13,7 +13,7 @@ const flags = [
   '--no-warnings',
 ];
 
-test('a process that serves can start no thread but the worker’s, and that one may do nothing', () => {
+test('a serving process only starts worker threads without permissions', () => {
   const script = fileURLToPath(new URL('./serving-process.ts', import.meta.url));
   const output = execFileSync(process.execPath, [...flags, script], { encoding: 'utf8' });
   const denied = 'ERR_ACCESS_DENIED';

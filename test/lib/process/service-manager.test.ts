@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { reachServiceManager } from '../../../src/lib/process/service-manager.ts';
 import { keptLog } from '../../support/probe/log.ts';
 
-test('the watchdog is notified twice in its time, and only by the process that it watches', async (t) => {
+test('the watched process notifies the watchdog twice per interval', async (t) => {
   const every: unknown[] = [];
   t.mock.method(globalThis, 'setInterval', (_: () => void, ms: number) => {
     every.push(ms);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 
-/** Of the contact, in every comment. */
+/** The contact of every comment. */
 const known = { names: ['Ines Delvaux'], emails: [] };
 
-/** Ten comments for each language; those that stay as they are stand once. */
+/** Ten comments per language. Comments without a pair stay unchanged. */
 const comments: Record<string, (string | [comment: string, redacted: string])[]> = {
   en: [
     'The export was slow and the report came a day late.',
@@ -109,7 +109,7 @@ for (const [language, list] of Object.entries(comments)) {
   }
 }
 
-test('the words of a comment decide its language, then its page does', async () => {
+test('the words of a comment decide its language before its page', async () => {
   const german = 'Der Händler war unfreundlich, und die Ware ist schlecht.';
   assert.equal(await redact(german, { ...known, language: 'en' }), german);
   const english = 'It was Priya Raman who helped';

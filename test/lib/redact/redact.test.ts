@@ -57,7 +57,7 @@ for (const [comment, redacted] of cases) {
   });
 }
 
-test('of names that begin alike the longest is replaced, also where nothing stands between words', async () => {
+test('replaces the longest of names with the same beginning', async () => {
   for (const names of [
     ['王伟', '王伟明'],
     ['王伟明', '王伟'],
@@ -68,7 +68,7 @@ test('of names that begin alike the longest is replaced, also where nothing stan
   }
 });
 
-test('a name is known by its words of two letters, also those within a hyphen', () => {
+test('replaces each word of a name with two or more letters', () => {
   const known = { names: ['Wu-Li J'], emails: [] };
   for (const name of ['Wu', 'Li', 'wu-li', 'WU-LI']) {
     assert.equal(removeKnownPeople(`ask ${name} about plan J`, known), 'ask [name] about plan J');
@@ -93,7 +93,7 @@ for (const [text, length, kept] of cuts) {
   });
 }
 
-/** Text around what is planted: at any place, so that every cut is met. */
+/** Text of random length around the planted text, so that it meets every cut. */
 const prose = fc
   .array(fc.constantFrom('it', 'was', 'late', 'and', 'wet,', 'but', 'fine.', 'so', 'very'), {
     maxLength: 500,
@@ -148,7 +148,7 @@ const phoneNumbers = getCountries().flatMap((country: CountryCode) => {
   return written.filter((text) => text.replace(/\P{Nd}/gu, '').length >= 7);
 });
 
-test('no country’s way to write a phone number survives', async () => {
+test('replaces the phone number formats of every country', async () => {
   assert.ok(phoneNumbers.length > 900);
   for (const number of phoneNumbers) {
     assert.doesNotMatch(await redact(`call ${number} please`, noNames), /[0-9]{2}/, number);
@@ -177,19 +177,19 @@ test('an excerpt has at most 100 characters and no broken placeholder', async ()
   );
 });
 
-test('a comment without people has its first 100 characters as excerpt, however long it is', async () => {
+test('an excerpt is the first 100 characters without people', async () => {
   const comment = 'it was slow and it came late, '.repeat(200);
   for (const length of [100, 101, 320, 400, 401, 2000, 2001, comment.length])
     assert.equal(await redactedExcerpt(comment.slice(0, length), noNames), comment.slice(0, 100));
 });
 
-test('the words of a long comment stay, to its end', async () => {
+test('keeps the ordinary words of a long comment', async () => {
   await redact('a first comment loads what recognizes names', noNames);
   const sentence = 'Then it was slow in Paris on Monday, and Excel crashed again. ';
   assert.equal(await redact(sentence.repeat(12), noNames), sentence.repeat(12));
 });
 
-test('what the edge of the part that is read cuts in two is not excerpt', async () => {
+test('an excerpt has no half names or addresses from the edge', async () => {
   const long = `${'x'.repeat(120)}@${'y'.repeat(120)}.test`;
   for (let shift = 0; shift < 130; shift++) {
     const excerpt = await redactedExcerpt(`${'a '.repeat(shift)}${`${long} `.repeat(40)}`, noNames);

@@ -22,7 +22,7 @@ for (const [bytes, isTaken] of [
   [most, true],
   [most + 1, false],
 ] as const) {
-  test(`a reply with ${bytes} bytes in its lines before it ends is ${isTaken ? 'taken' : 'left'}`, async () => {
+  test(`an unfinished reply of ${bytes} bytes is ${isTaken ? 'accepted' : 'rejected'}`, async () => {
     const line = '250-a line\r';
     const last = '250 '.padEnd(bytes - 100 * line.length, 'x');
     const reply = await replyTo([`${line}\n`.repeat(100), last, '\r\n']);

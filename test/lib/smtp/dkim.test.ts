@@ -63,14 +63,14 @@ for (const [what, from, to] of [
   });
 }
 
-test('a key in base64 without its PEM frame is not taken for one', () => {
+test('a base64 key without its PEM frame is rejected', () => {
   assert.equal(
     createDkimSigner({ ...settings, key: 'aGVsbG8=' }),
     'the DKIM key is not a private key in PEM form',
   );
 });
 
-test('a key of 1,024 bits signs, and one of fewer is refused in a sentence', () => {
+test('a key of 1,024 bits signs, a shorter one is rejected', () => {
   const signerWith = (modulusLength: number) => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength });
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -80,7 +80,7 @@ test('a key of 1,024 bits signs, and one of fewer is refused in a sentence', () 
   assert.equal(signerWith(1023), 'the DKIM key has 1023 bits, fewer than 1024');
 });
 
-test('an Ed25519 key is refused in a sentence', () => {
+test('an Ed25519 key is rejected', () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   assert.match(String(createDkimSigner({ ...settings, key })), /is ed25519; it must be RSA/);

@@ -27,7 +27,7 @@ async function sendTo(script: Script, own: Partial<SmtpSettings> = {}) {
 const closing = (pool: ReturnType<typeof createSmtpPool>) =>
   Object.assign(pool, { [Symbol.asyncDispose]: () => pool.close() });
 
-test('an accepted message arrives byte for byte, its leading dots doubled', async () => {
+test('an accepted message arrives byte for byte, dot-stuffed', async () => {
   const { outcome, messages } = await sendTo({});
   assert.deepEqual(outcome, { kind: 'accepted', response: '250 2.0.0 queued as 1' });
   assert.deepEqual(messages, ['Subject: hello\r\n\r\n..a dot\r\n...two\r\n']);
@@ -153,7 +153,7 @@ for (const [why, script, kind] of losses) {
   });
 }
 
-test('a connection cut in the middle of a long message has lost it', async () => {
+test('a long message is lost when the connection breaks midway', async () => {
   const server = createServer((socket) => {
     let received = 0;
     socket.on('error', () => {});
@@ -176,7 +176,7 @@ test('a connection cut in the middle of a long message has lost it', async () =>
   assert.equal(outcome.kind, 'lost');
 });
 
-test('no listener: lost, with the reason', async () => {
+test('a message is lost, with the reason, when no server listens', async () => {
   const server = await scriptedSmtp();
   server.close();
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
@@ -185,7 +185,7 @@ test('no listener: lost, with the reason', async () => {
   assert.match(outcome.reason, /ECONNREFUSED/);
 });
 
-test('a server that drips forever is left after the time for a message', async () => {
+test('a server that replies byte by byte is left after the time limit', async () => {
   const drip = () => {
     const [socket] = server.sockets;
     const timer = setInterval(() => socket?.write('250-still thinking\r\n'), 20);
@@ -199,7 +199,7 @@ test('a server that drips forever is left after the time for a message', async (
   assert.deepEqual(outcome, { kind: 'unknown', reason: 'the server took too long' });
 });
 
-test('a hanging message holds one connection and no other message', async () => {
+test('a message that hangs delays no other message', async () => {
   const RCPT = (line: string) => (line.includes('slow@') ? noReply : '250 ok');
   const server = await scriptedSmtp({ EHLO: '250 sink', RCPT });
   const settings = settingsFor(server.url, { connections: 2 });
@@ -216,7 +216,7 @@ test('a hanging message holds one connection and no other message', async () => 
   assert.deepEqual(order, [...Array(50).fill('accepted'), 'lost']);
 });
 
-test('aborting while the message waits or is half said: lost, at once', async () => {
+test('an abort before the final dot loses the message at once', async () => {
   const server = await scriptedSmtp({ EHLO: '250 sink', MAIL: noReply });
   await using pool = closing(createSmtpPool(settingsFor(server.url, { connections: 1 })));
   const stop = new AbortController();
@@ -231,7 +231,7 @@ test('aborting while the message waits or is half said: lost, at once', async ()
   );
 });
 
-test('aborting after the final dot: unknown', async () => {
+test('an abort after the final dot is unknown', async () => {
   const stop = new AbortController();
   const dot = () => {
     stop.abort();
@@ -250,7 +250,7 @@ function observedPool(url: string, own: Partial<SmtpSettings> = {}, probeEveryMs
   return { pool: closing(pool), problems };
 }
 
-test('a server that refuses the connection is a problem at once, until it accepts a mail', async () => {
+test('a rejected connection is a problem until a mail is accepted', async () => {
   let greeting = '554 5.7.1 go away';
   const { url } = await scriptedSmtp({ greeting: () => greeting });
   const { pool, problems } = observedPool(url);
@@ -263,7 +263,7 @@ test('a server that refuses the connection is a problem at once, until it accept
   assert.deepEqual(problems, ['refused', null]);
 });
 
-test('a server that cannot be reached is a problem after three tries in three seconds', async (t) => {
+test('an unreachable server is a problem after 3 tries in 3 seconds', async (t) => {
   const { url, close } = await scriptedSmtp();
   close();
   const { pool, problems } = observedPool(url);
@@ -300,7 +300,7 @@ test('many messages share a bounded number of connections', async () => {
   assert.equal(server.seen.connections, 3);
 });
 
-test('a connection goes on after a refusal, and ends politely after its share of messages', async () => {
+test('a connection survives rejections and quits after its maximum', async () => {
   let n = 0;
   const server = await scriptedSmtp({ RCPT: () => (++n % 2 ? '550 5.1.1 no' : '250 ok') });
   const settings = settingsFor(server.url, { connections: 1, messagesPerConnection: 4 });
@@ -312,7 +312,7 @@ test('a connection goes on after a refusal, and ends politely after its share of
   assert.equal(server.seen.connections, 2);
 });
 
-test('a connection waits a quarter of a minute for its next message, and then says goodbye', async (t) => {
+test('an idle connection quits after 15 seconds', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const server = await scriptedSmtp();
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
@@ -332,7 +332,7 @@ test('a server that closed an idle connection costs no message', async () => {
   assert.equal((await pool.send(envelope, message)).kind, 'accepted');
 });
 
-test('a server that closes at the next MAIL costs a new connection, not the message', async () => {
+test('a server that closes at the next MAIL costs no message', async () => {
   let mails = 0;
   const server = await scriptedSmtp({ MAIL: () => (++mails === 2 ? closeConnection : '250 ok') });
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
@@ -341,7 +341,7 @@ test('a server that closes at the next MAIL costs a new connection, not the mess
   assert.equal(server.seen.messages.length, 2);
 });
 
-test('421 and 454 halve what is under way at once, and acceptance earns it back', async () => {
+test('421 and 454 halve the connections, and accepted mails restore them', async () => {
   let busy = true;
   const server = await scriptedSmtp({ MAIL: () => (busy ? '454 4.7.0 slower' : '250 ok') });
   const settings = settingsFor(server.url, { connections: 8 });
@@ -353,13 +353,13 @@ test('421 and 454 halve what is under way at once, and acceptance earns it back'
   assert.equal(pool.state().limit, 8);
 });
 
-test('a server that takes DATA although it refused the recipient gets no empty message', async () => {
+test('an accepted DATA after a rejected recipient delivers nothing', async () => {
   const { outcome, messages } = await sendTo({ RCPT: '550 5.1.1 no', DATA: '354 go on' });
   assert.partialDeepStrictEqual(outcome, { kind: 'refused', code: 550, unknownMailbox: true });
   assert.deepEqual(messages, ['\r\n']);
 });
 
-test('a message larger than the server says it takes is refused without being sent', async () => {
+test('a message above the SIZE limit is not sent', async () => {
   const { outcome, commands } = await sendTo({ EHLO: '250-sink\r\n250 SIZE 10' });
   assert.partialDeepStrictEqual(outcome, { kind: 'refused', permanent: true, code: 552 });
   assert.deepEqual(
@@ -368,7 +368,7 @@ test('a message larger than the server says it takes is refused without being se
   );
 });
 
-test('closing waits for what is under way and takes nothing more', async () => {
+test('close waits for messages in flight and accepts no more', async () => {
   const server = await scriptedSmtp();
   const pool = createSmtpPool(settingsFor(server.url));
   const sending = pool.send(envelope, message);
@@ -394,7 +394,7 @@ for (const [MAIL, kind] of [
   ['420 4.3.2 later', 'lost'],
   ['422 4.3.2 later', 'lost'],
 ] as const) {
-  test(`what a server leaves unsaid after ${MAIL.slice(0, 3)} is ${kind === 'refused' ? 'not ' : ''}waited for`, async () => {
+  test(`a missing reply after ${MAIL.slice(0, 3)} is ${kind === 'refused' ? 'not ' : ''}awaited`, async () => {
     const server = await scriptedSmtp({ EHLO, MAIL, RCPT: noReply, DATA: noReply });
     const patience = { silenceTimeoutMs: 60_000, wholeTimeoutMs: kind === 'lost' ? 200 : 20_000 };
     const pool = createSmtpPool(settingsFor(server.url, patience));
@@ -404,7 +404,7 @@ for (const [MAIL, kind] of [
   });
 }
 
-test('messages that are accepted after a complaint earn places back, one after the other, and no more than there were', async () => {
+test('accepted messages restore throttled connections one by one', async () => {
   const throttle = createThrottle({ connections: 8, messagesPerSecond: null });
   const send = async (ending: 'throttled' | 'fine') => {
     const leave = await throttle.enter('a');
@@ -419,7 +419,7 @@ test('messages that are accepted after a complaint earn places back, one after t
   assert.deepEqual(limits, limits.toSorted());
 });
 
-test('the pauses of a server that asks for less grow to half a minute and no further', async (t) => {
+test('pauses of a throttling server grow to 30 seconds', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
   t.mock.method(performance, 'now', () => now);
@@ -445,7 +445,7 @@ test('the pauses of a server that asks for less grow to half a minute and no fur
   assert.deepEqual(pauses, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-test('of what a server says 500 characters are kept on one line, none of them in half', () => {
+test('replies are cut to 500 characters on one line', () => {
   assert.equal(tidy(' 550-no\r\n\t550 \0no '), '550-no 550 no');
   assert.equal(tidy('x'.repeat(500)), 'x'.repeat(500));
   assert.equal(tidy('x'.repeat(501)), 'x'.repeat(500));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSmtpUrl } from '../../../src/lib/smtp/settings.ts';
 
-test('an address alone has the defaults', () => {
+test('a URL without parameters has the defaults', () => {
   assert.deepEqual(readSmtpUrl('smtp://mail.example.com'), {
     complaints: [],
     settings: {
@@ -22,7 +22,7 @@ test('an address alone has the defaults', () => {
   });
 });
 
-test('everything can be said', () => {
+test('every setting can be given in the URL', () => {
   const { settings, complaints } = readSmtpUrl(
     'smtp://ada%40example.com:p%26ss@[::1]:2525?tls=none&verify=no&name=ask.example&connections=20&messages=7&rate=50&connect_timeout=1&silence_timeout=2&message_timeout=3',
   );
@@ -43,16 +43,16 @@ test('everything can be said', () => {
   });
 });
 
-test('smtps is encrypted from the start, on its own port', () => {
+test('smtps uses implicit TLS on port 465', () => {
   const { settings } = readSmtpUrl('smtps://mail.example.com');
   assert.deepEqual([settings.tls, settings.port], ['implicit', 465]);
 });
 
-test('a password asks for encryption by itself', () => {
+test('a password requires encryption by default', () => {
   assert.equal(readSmtpUrl('smtp://a:b@mail.example.com').settings.tls, 'required');
 });
 
-test('every mistake is named, and none shows the password', () => {
+test('all mistakes are listed without the password', () => {
   const { complaints } = readSmtpUrl(
     'smtps://a:se%ZZcret@h?tls=some&verify=1&connections=0&rate=x&pool=9',
   );

@@ -12,7 +12,7 @@ function received(text: string): string {
 
 const lines = fc.array(fc.stringMatching(/^[. a-c]{0,5}$/), { maxLength: 8 });
 
-test('a server reads back each message as it was, whatever its dots', () => {
+test('dot-stuffing is undone by the server for any message', () => {
   fc.assert(
     fc.property(lines, (lines) => {
       const message = lines.map((line) => `${line}\r\n`).join('');
@@ -26,7 +26,7 @@ test('a message without its last line end gets one', () => {
   assert.equal(dotStuff(Buffer.from('.a\r\nb')).toString(), '..a\r\nb\r\n');
 });
 
-test('a message without such dots is not copied', () => {
+test('a message without leading dots is not copied', () => {
   const message = Buffer.from('a.\r\nb\r\n');
   assert.equal(dotStuff(message), message);
 });

@@ -45,13 +45,13 @@ async function sendTo(url: string, own: Partial<SmtpSettings> = {}) {
   return outcome;
 }
 
-test('implicit TLS', async () => {
+test('smtps connects with implicit TLS', async () => {
   const { host, seen } = await relay({ secure: true });
   assert.equal((await sendTo(`smtps://${host}?verify=no`)).kind, 'accepted');
   assert.deepEqual(seen, [{ secure: true, user: undefined, raw: message.toString() }]);
 });
 
-test('a certificate without a known issuer is refused unless the operator says so', async () => {
+test('a self-signed certificate is rejected unless verify=no', async () => {
   const { host, seen } = await relay({ secure: true });
   const outcome = await sendTo(`smtps://${host}`);
   assert.equal(outcome.kind, 'lost');
@@ -59,7 +59,7 @@ test('a certificate without a known issuer is refused unless the operator says s
   assert.deepEqual(seen, []);
 });
 
-test('STARTTLS when it must be, with a password', async () => {
+test('a password is sent after STARTTLS', async () => {
   const { host, seen } = await relay({});
   assert.equal((await sendTo(`smtp://ada:pass%20word%2F1@${host}?verify=no`)).kind, 'accepted');
   assert.partialDeepStrictEqual(seen, [{ secure: true, user: 'ada' }]);
@@ -71,7 +71,7 @@ test('a server without STARTTLS gets no password when encryption is required', a
   assert.deepEqual(seen, []);
 });
 
-test('a wrong password is refused with the server’s words', async () => {
+test('a wrong password is reported with the server’s reply', async () => {
   const { host } = await relay({});
   const outcome = await sendTo(`smtp://ada:wrong@${host}?verify=no`);
   assert.partialDeepStrictEqual(outcome, {
@@ -83,13 +83,13 @@ test('a wrong password is refused with the server’s words', async () => {
   });
 });
 
-test('a connection whose settings say nothing of TLS is encrypted if the server can', async () => {
+test('a connection is encrypted by default if the server can', async () => {
   const { host, seen } = await relay({});
   assert.equal((await sendTo(`smtp://${host}`)).kind, 'accepted');
   assert.equal(seen[0]?.secure, true);
 });
 
-test('a connection whose settings say nothing of TLS is plain if the server cannot', async () => {
+test('a connection is plain by default if the server cannot encrypt', async () => {
   const { host, seen } = await relay({ hideSTARTTLS: true });
   assert.equal((await sendTo(`smtp://${host}`)).kind, 'accepted');
   assert.equal(seen[0]?.secure, false);

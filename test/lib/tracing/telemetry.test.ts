@@ -8,7 +8,7 @@ import { inSpan } from '../../../src/lib/tracing/spans.ts';
 import { startTelemetry } from '../../../src/lib/tracing/telemetry.ts';
 import { keptLog } from '../../support/probe/log.ts';
 
-test('what is wrong with the export is written in the exporter’s words, not only whose they are, every five minutes', async (t) => {
+test('logs export errors in the exporter’s words every five minutes', async (t) => {
   const collector = createServer((request, response) => {
     request.resume();
     request.on('end', () => response.end('no protobuf'));

@@ -37,16 +37,16 @@ const refused: [string, string | undefined][] = [
   ['space around it', ` ${whole} `],
 ];
 for (const [what, header] of refused) {
-  test(`${what} is no traceparent`, () => assert.equal(readTraceparent(header), null));
+  test(`${what} is not a traceparent`, () => assert.equal(readTraceparent(header), null));
 }
 
-test('a span is named and found by the same text', () => {
+test('a traceparent survives parsing and formatting', () => {
   for (const text of [whole, `00-${trace}-${span}-00`]) {
     assert.equal(traceparentOf(spanContextOf(text)), text);
   }
 });
 
-test('the parts of a traceparent are its trace, its span and whether it is sampled', () => {
+test('a traceparent has trace id, span id and sampled flag', () => {
   assert.equal(traceIdOf(whole), trace);
   assert.equal(traceIdOf(null), null);
   const context = { traceId: trace, spanId: span, isRemote: true };

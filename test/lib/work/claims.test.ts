@@ -62,7 +62,7 @@ function scene() {
   return { claims, table, runs, open, released, add, endAll, fail };
 }
 
-test('a group runs no more items at once than allowed, and all in the end', async () => {
+test('a group runs all its items within its limit', async () => {
   const { claims, table, runs, open, add, endAll } = scene();
   add(...Array.from({ length: 20 }, (_, n) => `a${n}`));
   await claims.wake('a');
@@ -84,7 +84,7 @@ test('a group that hangs delays no other', async () => {
   assert.deepEqual([...open.keys()].toSorted(), ['a1', 'a2', 'b1']);
 });
 
-test('an item runs once when a claim returns what was offered meanwhile', async () => {
+test('an item that is offered and claimed runs once', async () => {
   const { claims, runs, add, endAll } = scene();
   add('a1');
   const woken = claims.wake('a');
@@ -95,7 +95,7 @@ test('an item runs once when a claim returns what was offered meanwhile', async 
   await claims.stop();
 });
 
-test('offers leave room for a claim, and what finds no room is claimed later', async () => {
+test('offers leave room for a claim, and the rest is claimed later', async () => {
   const { claims, table, runs, add, endAll } = scene();
   for (let n = 0; n < 20; n++) {
     add(`a${n}`);
@@ -111,7 +111,7 @@ test('offers leave room for a claim, and what finds no room is claimed later', a
   assert.equal(new Set(runs).size, 21);
 });
 
-test('a claim that failed is made again by itself, and its caller learns of it', async () => {
+test('a failed claim rejects and is retried', async () => {
   const { claims, runs, add, endAll, fail } = scene();
   add('a1');
   fail(2);
@@ -132,7 +132,7 @@ test('an item that is requeued is claimed again', async () => {
   await until('it is recorded', () => table.size === 0);
 });
 
-test('a stop gives back what waits and records what runs', async () => {
+test('stop releases waiting items and records running ones', async () => {
   const { claims, table, released, add, endAll } = scene();
   add('a1', 'a2', 'a3', 'a4');
   await claims.wake('a');

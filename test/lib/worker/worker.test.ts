@@ -14,7 +14,7 @@ function workerFor(t: TestContext, over: Partial<WorkerOptions> = {}) {
   return { ...worker, run };
 }
 
-test('a task gets a copy of its input and gives back its result', async (t) => {
+test('a task gets a copy of its input and returns its result', async (t) => {
   const { run } = workerFor(t);
   assert.deepEqual(await run('echo', { words: ['a', null, 3] }), { words: ['a', null, 3] });
 });
@@ -36,7 +36,7 @@ test('a stopped worker ends its task and starts no other', async (t) => {
   assert.equal(isRunning(), false);
 });
 
-test('a task that throws fails alone: the thread goes on', async (t) => {
+test('a task that throws does not end the thread', async (t) => {
   const { run } = workerFor(t);
   const thread = await run('whoAmI');
   await assert.rejects(run('fail'), { kind: 'failed', message: 'it failed' });
@@ -44,7 +44,7 @@ test('a task that throws fails alone: the thread goes on', async (t) => {
   assert.equal(await run('whoAmI'), thread);
 });
 
-test('a task that never ends is ended at its limit with its thread, and the next has a new one', async (t) => {
+test('a task that exceeds its limit ends with its thread', async (t) => {
   const { run } = workerFor(t);
   const thread = await run('whoAmI');
   await assert.rejects(run('spin', null, { limitMs: 100 }), { kind: 'timeout' });
@@ -60,7 +60,7 @@ test('a task whose limit passes while it waits fails alone', async (t) => {
   assert.equal(await run('whoAmI'), thread);
 });
 
-test('a thread without memory fails its task, and the next has a new thread', async (t) => {
+test('a thread that runs out of memory fails only its task', async (t) => {
   const { run } = workerFor(t);
   await assert.rejects(run('exhaustMemory'), { kind: 'failed' });
   assert.equal(await run('echo', 'well'), 'well');
@@ -74,7 +74,7 @@ test('a thread that ends in a task, or between two, is replaced', async (t) => {
   assert.equal(await run('echo', 'well'), 'well');
 });
 
-test('tasks of a group beyond its share are refused, those of another wait their turn', async (t) => {
+test('only a group with too many waiting tasks is rejected', async (t) => {
   const { run } = workerFor(t);
   const ended: string[] = [];
   const noted = async (name: string, task: Promise<unknown>) => {
