@@ -43,10 +43,7 @@ test('doctor explains why a replica is not usable', async (t) => {
   const others = await startCluster(t);
   const stranger = await others.addReplica();
   assert.match((await findingOf(stranger.url))[1], /is not a replica of this primary/);
-  assert.match(
-    (await findingOf(others.primary.url))[1],
-    /points to another writable server/,
-  );
+  assert.match((await findingOf(others.primary.url))[1], /points to another writable server/);
 });
 
 test('serve warns about an unusable replica by its setting', async () => {
