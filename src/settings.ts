@@ -387,7 +387,7 @@ function shapeSignIn(settings: v.InferOutput<v.ObjectSchema<typeof signInSetting
         domains: settings.ASKBACK_OIDC_DOMAINS,
         /** The organization that newcomers join, by id or slug; null for the only one. */
         organization: settings.ASKBACK_OIDC_ORGANIZATION ?? null,
-        /** Of newcomers without a group; null if they need an invitation. */
+        /** Role of new members without a group; null if they need an invitation. */
         role: settings.ASKBACK_OIDC_ROLE ?? null,
         groups: settings.ASKBACK_OIDC_GROUPS,
       }

@@ -213,7 +213,7 @@ export function boundsOf(type: SurveyType): Scale {
 
 export type Change = {
   by: number;
-  /** Of the difference. Null if one of the two has none. */
+  /** Interval of the difference; null if one of the two has none. */
   interval: Interval | null;
   /** A change is clear only if its interval excludes 0. */
   meaning: 'none' | 'unknown' | 'chance' | 'better' | 'worse';

@@ -17,7 +17,7 @@ async function makeKey(cwd: string): Promise<string> {
   return JSON.parse(made.stdout).key;
 }
 
-/** Whether the service knows the key: the new organization then gets an empty list of surveys. */
+/** True if the service knows the key: the new organization then gets an empty list of surveys. */
 async function knows(url: string, key: string): Promise<boolean> {
   const response = await fetch(`${url}/api/v1/surveys`, { headers: { 'X-API-Key': key } });
   if (response.status === 401) return false;
@@ -38,7 +38,7 @@ test('the binary carries the migrations and the embedded Postgres', () => {
   }
 });
 
-test('in an empty folder the binary serves, makes a key, answers a request and stops', async (t) => {
+test('the binary serves, creates a key and stops in an empty folder', async (t) => {
   const cwd = emptyFolder(t);
   const { child, url, ended, seconds } = await service(cwd);
   t.diagnostic(`first start: ${seconds.toFixed(2)} s`);
@@ -62,7 +62,7 @@ test('the binary has the style and the scripts of the app inside, compressed', a
   }
 });
 
-test('the binary reads comments, in a thread that nothing but its own program runs in', async (t) => {
+test('the binary reads comments in a thread that runs nothing else', async (t) => {
   const cwd = emptyFolder(t);
   const { url } = await service(cwd);
   const made = async (words: string[]) =>
@@ -163,7 +163,7 @@ test('the binary ends at once, with a sentence, when its Postgres dies', async (
   assert.match(await errors, /askback: the embedded Postgres has ended/);
 });
 
-test('`mail preview` of the binary writes the parts of a mail to the given folder, also while a service runs', async (t) => {
+test('mail preview of the binary works while a service runs', async (t) => {
   const cwd = emptyFolder(t);
   const made = async (words: string[]) => {
     const { stdout } = await command(cwd, [...words, '--json']);
@@ -186,7 +186,7 @@ test('`mail preview` of the binary writes the parts of a mail to the given folde
   for (const name of names) assert.match(readFileSync(join(out, name), 'utf8'), /Wie war’s\?/);
 });
 
-test('a backup that the binary makes while it serves fills an empty deployment of the binary', async (t) => {
+test('a backup of the running binary restores into an empty deployment', async (t) => {
   const [old, fresh] = [emptyFolder(t), emptyFolder(t)];
   await service(old);
   const key = await makeKey(old);
@@ -212,7 +212,7 @@ test('the healthcheck of a container needs no shell and no other program', async
   assert.equal((await command(cwd, ['healthcheck'], { PORT })).code, 1);
 });
 
-test('the doctor can ask DNS and the mail server within the permissions of the binary', async (t) => {
+test('the doctor of the binary may ask DNS and the mail server', async (t) => {
   const cwd = emptyFolder(t);
   const smtp = await scriptedSmtp();
   const { server } = await nameServer({
@@ -252,7 +252,7 @@ test('the binary exports traces to a collector with the SDK that it carries', as
   assert.equal(asked?.attributes['http.response.status_code'], 401);
 });
 
-test('the binary refuses an export protocol that it does not carry with a sentence', async (t) => {
+test('the binary refuses an export protocol that it does not support', async (t) => {
   const asked = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   const { code, stderr } = await command(emptyFolder(t), ['check-config'], asked);
   assert.equal(code, 2);

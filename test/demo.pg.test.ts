@@ -22,7 +22,7 @@ const demo = async () => {
   return JSON.parse(stdout);
 };
 
-test('two demos at once fill one organization, once; later ones say that it exists', async () => {
+test('two demos at once fill one organization', async () => {
   const both = await Promise.all([demo(), demo()]);
   assert.deepEqual(both.map(({ created }) => created).sort(), [false, true]);
   assert.equal((await demo()).created, false);
@@ -47,7 +47,7 @@ test('two demos at once fill one organization, once; later ones say that it exis
     assert.match(line, /^curl .*'http:\/\/127\.0\.0\.1:8123\/api\/v1\//);
 });
 
-test('the demo prints a sign-in that works, of an owner who runs a deployment without other members', async () => {
+test('the demo prints a working sign-in of an owner and operator', async () => {
   const { db: fresh, url: own } = await testDatabase();
   const environment = { DATABASE_URL: own, ASKBACK_SECRET_KEY: secretKey, PORT: '8123' };
   const { sign_in } = JSON.parse((await askback(['demo', '--json'], environment)).stdout);
@@ -58,7 +58,7 @@ test('the demo prints a sign-in that works, of an owner who runs a deployment wi
   assert.equal(member?.['is_operator'], true);
 });
 
-test("the demo's comments are read by the running service, and its last month is summarized", async () => {
+test("the demo's comments are analyzed and its last month summarized", async () => {
   const { id, created_at, ai_enabled } = one(
     await db<{ id: string; created_at: Date; ai_enabled: boolean }[]>`
       select id, created_at, ai_enabled from organizations where id = ${demoOrganization}`,
@@ -84,7 +84,7 @@ test("the demo's comments are read by the running service, and its last month is
   assert.match(text, /Net Promoter Score, customers: .*Top themes: .*In their words:/s);
 });
 
-test('the demo has summaries of the months before, made by the running service', async () => {
+test('the running service summarizes earlier months of the demo', async () => {
   const jobs = await db<{ payload: JobPayloads['summaries.make'] }[]>`
     delete from test.jobs where task = 'summaries.make' returning payload`;
   const tools = readingTools(db);

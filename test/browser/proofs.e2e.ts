@@ -121,7 +121,7 @@ test('a device without a passkey of ours says so, and the page stays usable', as
   await context.close();
 });
 
-test('a member switches one-time codes on, and signs in with one, without any script', async () => {
+test('a member turns on and uses one-time codes without script', async () => {
   const email = 'lena@people.test';
   await memberWithPassword(email);
   const context = await browser.newContext({ javaScriptEnabled: false });

@@ -12,11 +12,11 @@ const pages = new Map<string, Promise<Page>>();
 
 type MainScreen = {
   heading: RegExp;
-  /** What is typed first, by the label of its field. */
+  /** Text typed first, by the label of its field. */
   types?: Readonly<Record<string, string>>;
   /** The link or button that Enter presses: by its name, or a selector. */
   press: { link: string } | { button: string } | { first: string };
-  /** What the page then shows. */
+  /** Text that the page then shows. */
   shows: RegExp;
 };
 

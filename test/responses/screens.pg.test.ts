@@ -303,7 +303,7 @@ test("another organization's response returns 404", async () => {
   for (const path of [id, 'no-id']) {
     const answer = await mine.get(`${mine.list}/${path}`);
     assert.equal(answer.status, 404);
-    // What the API says of it is for programs: only a wrong parameter is named to a reader.
+    // The API names mistakes for programs; a reader only sees a wrong parameter.
     assert.doesNotMatch(await answer.text(), /Details:/);
   }
   const mistaken = await mine.get(`${mine.list}?category=great`);

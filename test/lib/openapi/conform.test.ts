@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conforms } from '../../support/probe/conforms.ts';
 
-/** What the tests of the API are held to is itself held to something: it must notice. */
+/** The check of the API tests is tested itself: it must notice mistakes. */
 const list = { data: [], meta: { total: 0 } };
 const failure = { error: 'no', code: 'rate_limited', request_id: 'r' };
 

@@ -22,7 +22,7 @@ function outboundOf(t: TestContext, settings: Settings = {}) {
   return { ...outbound, post };
 }
 
-/** What a post comes to when the other side answers with these bytes. */
+/** Result of a post if the other side answers with these bytes. */
 async function answered(t: TestContext, bytes: string) {
   const server = createServer((socket) => {
     socket.on('error', () => {});

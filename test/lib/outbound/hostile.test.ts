@@ -77,7 +77,7 @@ const cases = [
 ];
 
 for (const [scheme, name, outcome] of cases) {
-  test(`${name} over ${scheme}: a hundred at once end in time and little memory, others are served`, async () => {
+  test(`${name} over ${scheme}: a hundred at once end in time, and others are served`, async () => {
     const memory = watchMemory();
     const port = hostile.ports[name as Behaviour];
     const limitMs = limitFor(outcome);
@@ -119,7 +119,7 @@ const post = (port: number, scheme = 'http', limitMs = ampleMs): Promise<Outboun
     deadlineMs: limitMs,
   });
 
-/** What the process takes at its highest, beyond what it took before. */
+/** Peak memory of the process, beyond what it used before. */
 function watchMemory() {
   const start = process.memoryUsage.rss();
   let peak = start;
