@@ -739,6 +739,26 @@ create table reporters (
 );
 create index reporters_by_organization on reporters (org_id);
 
+-- Answers of a response to the follow-up questions of its survey.
+create table response_answers (
+  org_id uuid not null,
+  response_id uuid not null,
+  answers jsonb not null,                                         -- by question id: value, other, text
+  words text generated always as (answer_words(answers)) stored,  -- all that was written in them
+  sent boolean not null default false,                            -- the form was sent, not only saved
+  saved_at timestamptz not null default now(),                    -- when an answer was last saved
+  completed_at timestamptz,                                       -- when response.completed was published, or would have been without subscribers
+  constraint response_answers_answers_check check (jsonb_typeof(answers) = 'object'),
+  constraint answers_belong_to_response foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
+  constraint response_answers_pkey primary key (org_id, response_id)
+);
+create index response_answers_incomplete on response_answers (saved_at) where completed_at is null;
+create index response_answers_search on response_answers using gin (org_id, words gin_trgm_ops) where words is not null;
+create index response_answers_written on response_answers (org_id, saved_at) where words is not null;
+create trigger response_answers_added after insert on response_answers for each row execute function facet_saved_answers();
+create trigger response_answers_changed after update of answers on response_answers for each row when (old.answers is distinct from new.answers) execute function facet_saved_answers();
+create trigger response_answers_hide_erased before insert or update of answers on response_answers for each row when (new.answers ~~ '%@%') execute function hide_erased_in_answers();
+
 -- A property of the contact or of the website, a tag or the sentiment of a response that counts: what responses are found by.
 create table response_facets (
   org_id uuid not null,
@@ -834,6 +854,7 @@ create trigger responses_added after insert on responses referencing new table a
 create trigger responses_added_facets after insert on responses referencing new table as changed for each statement execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
 create trigger responses_changed_facets after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.score is distinct from new.score or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id or old.properties is distinct from new.properties) execute function facet_changed_response();
+create trigger responses_drop_replaced_answers before update of id on responses for each row when (old.id <> new.id) execute function drop_replaced_answers();
 create trigger responses_keep_properties before insert on responses for each row when (new.contact_id is not null or new.properties ~~ '%@%') execute function keep_properties();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
 
@@ -966,6 +987,7 @@ create table surveys (
   follow_up jsonb,                                        -- the question above the comment: text, or an object with a text for each category
   thanks jsonb,                                           -- what its page says after an answer: text, or an object by category with text, link_url and link_text
   texts jsonb not null default '{}'::jsonb,               -- its texts in other languages, by tag: question_text, subject, intro, follow_up, thanks
+  questions jsonb not null default '[]'::jsonb,           -- follow-up questions in their order, archived ones last: see src/questions/definition.ts
   reminders jsonb not null default '[]'::jsonb,           -- mails to contacts that have not answered: an array of after_days and subject, in the order of the days
   ask_after_days integer,                                 -- mails each contact by itself so many days after it was added
   ask_after_days_since timestamptz,                       -- when ask_after_days was set: contacts that were there before count from then
@@ -985,6 +1007,7 @@ create table surveys (
   constraint surveys_embed_check check (jsonb_typeof(embed -> 'origins') = 'array'),
   constraint surveys_follow_up_check check (jsonb_typeof(follow_up) = any (array['string', 'object'])),
   constraint surveys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint surveys_questions_check check (jsonb_typeof(questions) = 'array'),
   constraint surveys_reminders_check check (jsonb_typeof(reminders) = 'array' and jsonb_array_length(reminders) <= 3),
   constraint surveys_send_window_check check (jsonb_typeof(send_window) = 'object'),
   constraint surveys_status_check check (status = any (array['draft', 'active', 'completed'])),
@@ -1101,7 +1124,11 @@ begin atomic
                  union
                   select facet_of('sentiment', '', a.sentiment) as facet_of
                     from analyses a
-                   where ((a.org_id = r.org_id) and (a.response_id = r.id) and (a.sentiment is not null))) f(facet))
+                   where ((a.org_id = r.org_id) and (a.response_id = r.id) and (a.sentiment is not null))
+                 union
+                  select answer_facets(a.answers) as answer_facets
+                    from response_answers a
+                   where ((a.org_id = r.org_id) and (a.response_id = r.id))) f(facet))
            where ((r.org_id = add_facets.in_org) and (r.id = add_facets.in_response) and (r.held_reason is null)) on conflict do nothing;
 end
 ;
@@ -1205,6 +1232,53 @@ begin atomic
 end
 ;
 
+create function answer_cell(question jsonb, given jsonb)
+ returns text
+ language sql
+ immutable parallel safe
+return case (question ->> 'kind') when 'text' then (given ->> 'text') when 'scale' then (given ->> 'value') else nullif(concat_ws('; ', (select string_agg((options.o ->> 'label'), ';' order by options.place) as string_agg from jsonb_array_elements((answer_cell.question -> 'options')) with ordinality options(o, place) where (((answer_cell.given -> 'value') @> jsonb_build_array((options.o -> 'id'))) or ((answer_cell.given -> 'value') = (options.o -> 'id')))), (given ->> 'other')), '') end
+;
+
+create function answer_facets(answers jsonb)
+ returns setof bigint
+ language sql
+ immutable parallel safe
+begin atomic
+ select facet_of('answer', answer.question, value.value) as facet_of
+    from (jsonb_each(answer_facets.answers) answer(question, given)
+      cross join lateral jsonb_array_elements_text(
+         case jsonb_typeof((answer.given -> 'value'))
+             when 'array' then (answer.given -> 'value')
+             else jsonb_build_array((answer.given -> 'value'))
+         end) value(value))
+   where (answer.given ? 'value')
+ union
+  select facet_of('other', answer.question, '') as facet_of
+    from jsonb_each(answer_facets.answers) answer(question, given)
+   where (answer.given ? 'other')
+ union
+  select facet_of('answered', answer.question, '') as facet_of
+    from jsonb_each(answer_facets.answers) answer(question, given)
+   where ((answer.given ? 'text') or (jsonb_typeof((answer.given -> 'value')) = 'array'));
+end
+;
+
+create function answer_words(answers jsonb)
+ returns text
+ language sql
+ immutable parallel safe
+return (select string_agg(words.said, '
+' order by answer.question) as string_agg from (jsonb_each(answer_words.answers) answer(question, given) cross join lateral (select concat_ws('
+', nullif((answer.given ->> 'text'), ''), nullif((answer.given ->> 'other'), '')) as said) words) where (words.said <> ''))
+;
+
+create function answers_of(questions jsonb, answers jsonb)
+ returns json
+ language sql
+ immutable parallel safe
+return (select (concat('[', string_agg((json_build_object('question_id', (asked.q ->> 'id'), 'question', (asked.q ->> 'text'), 'kind', (asked.q ->> 'kind'), 'value', coalesce((answer.given -> 'value'), (answer.given -> 'text')), 'label', case (asked.q ->> 'kind') when 'choice' then (select (o.value -> 'label') from jsonb_array_elements((asked.q -> 'options')) o(value) where ((o.value -> 'id') = (answer.given -> 'value'))) when 'choices' then (select coalesce(jsonb_agg((o.value -> 'label')), '[]'::jsonb) as "coalesce" from jsonb_array_elements((asked.q -> 'options')) o(value) where ((answer.given -> 'value') @> jsonb_build_array((o.value -> 'id')))) else null::jsonb end, 'other', (answer.given -> 'other'))), ',' order by asked.place), ']'))::json as concat from (jsonb_array_elements(answers_of.questions) with ordinality asked(q, place) cross join lateral (select (answers_of.answers -> (asked.q ->> 'id')) as "?column?") answer(given)) where (answer.given is not null))
+;
+
 create function begin_erasure(in_org uuid)
  returns void
  language sql
@@ -1257,6 +1331,17 @@ begin
   execute format('alter role %I nologin password null', role);
   execute format('grant %I to %I', role, current_user);
 end $function$
+;
+
+create function drop_replaced_answers()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  delete from response_answers where org_id = old.org_id and response_id = old.id;
+  return new;
+end
+$function$
 ;
 
 create function drop_reporter_role(role text)
@@ -1328,6 +1413,27 @@ create function facet_of(kind text, name text, value text)
  language sql
  immutable parallel safe
 return ((('x' || "left"(md5((((((kind || ' ') || octet_length(name)) || ' ') || name) || value)), 16)))::bit(64))::bigint
+;
+
+create function facet_saved_answers()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  if tg_op = 'UPDATE' then
+    delete from response_facets
+    where org_id = old.org_id and response_id = old.response_id
+      and facet in (select answer_facets(old.answers) except select answer_facets(new.answers));
+  end if;
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
+  from responses r
+  cross join lateral answer_facets(new.answers) facet
+  where r.org_id = new.org_id and r.id = new.response_id and r.held_reason is null
+  on conflict do nothing;
+  return null;
+end
+$function$
 ;
 
 create function facet_tagged_response()
@@ -1505,6 +1611,17 @@ end
 $function$
 ;
 
+create function hide_erased_in_answers()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  new.answers := hide_erased(new.org_id, new.answers::text)::jsonb;
+  return new;
+end
+$function$
+;
+
 create function hide_erased_in_comment()
  returns trigger
  language plpgsql
@@ -1610,6 +1727,20 @@ create function least_id_at(moment timestamptz)
  language sql
  immutable parallel safe
 return (encode((int8send((((((extract(epoch from moment) * (1000000)::numeric))::bigint / 1000) << 16) | (('0111000000000000'::"bit")::bigint + ((((extract(epoch from moment) * (1000000)::numeric))::bigint % (1000)::bigint) * 4)))) || '\x8000000000000000'::bytea), 'hex'))::uuid
+;
+
+create function lock_questions(in_survey uuid, for_change boolean)
+ returns void
+ language plpgsql
+as $function$
+begin
+  if for_change then
+    perform pg_advisory_xact_lock(hashtextextended('questions ' || in_survey, 0));
+  else
+    perform pg_advisory_xact_lock_shared(hashtextextended('questions ' || in_survey, 0));
+  end if;
+end
+$function$
 ;
 
 create function lock_surveys_to_record(given given_response[])
@@ -1724,6 +1855,34 @@ create function quarter_of(at timestamptz)
 return date_bin('00:15:00'::interval, at, '2000-01-01 00:00:00+00'::timestamptz)
 ;
 
+create function question_facets(question jsonb)
+ returns table(kind text, value text)
+ language sql
+ immutable parallel safe
+begin atomic
+ select 'answer',
+     (o.value ->> 'id')
+    from jsonb_array_elements(
+         case
+             when ((question_facets.question ->> 'kind') = any (array['choice', 'choices'])) then (question_facets.question -> 'options')
+             else '[]'::jsonb
+         end) o(value)
+ union all
+  select 'answer',
+     (v.v) as v
+    from generate_series(((question_facets.question ->> 'min'))::integer, ((question_facets.question ->> 'max'))::integer) v(v)
+   where ((question_facets.question ->> 'kind') = 'scale')
+ union all
+  select 'other',
+     ''
+   where ((question_facets.question ->> 'kind') = any (array['choice', 'choices']))
+ union all
+  select 'answered',
+     ''
+   where ((question_facets.question ->> 'kind') = any (array['text', 'choices']));
+end
+;
+
 create function record_responses(given given_response[])
  returns setof uuid
  language plpgsql
@@ -1799,6 +1958,34 @@ begin
     end if;
   end loop;
   return null;
+end
+$function$
+;
+
+create function save_answers(in_org uuid, in_survey uuid, in_response uuid, in_contact uuid, asked jsonb, added jsonb, removed text[], is_sent boolean)
+ returns table(saved jsonb, held boolean, completed boolean)
+ language plpgsql
+as $function$
+declare
+  is_held boolean;
+begin
+  perform lock_questions(in_survey, false);
+  perform from surveys s
+  where s.org_id = in_org and s.id = in_survey and s.questions = asked
+    and (s.status = 'active' or s.completed_by = 'answers');
+  if not found then return; end if;
+  select r.held_reason is not null into is_held
+  from responses r
+  where r.org_id = in_org and r.survey_id = in_survey and r.id = in_response and r.contact_id is not distinct from in_contact
+  for no key update;
+  if not found then return; end if;
+
+  return query
+    insert into response_answers as a (org_id, response_id, answers, sent)
+    values (in_org, in_response, added, is_sent)
+    on conflict (org_id, response_id) do update
+      set answers = (a.answers || excluded.answers) - removed, sent = a.sent or excluded.sent, saved_at = now()
+    returning a.answers, is_held, a.completed_at is not null;
 end
 $function$
 ;
@@ -1941,6 +2128,29 @@ create function time_of(id uuid)
  immutable parallel safe
 return (('1970-01-01 00:00:00'::timestamp without time zone + ('00:00:00.000001'::interval * (((((('x' || translate("left"((id), 13), '-', '')))::bit(48))::bigint * 1000) + (((('x' || substring((id) from 16 for 3)))::bit(12))::bigint / 4)))::double precision)) at time zone 'UTC')
 ;
+
+create function without_words(answers jsonb)
+ returns jsonb
+ language sql
+ immutable parallel safe
+return (select coalesce(jsonb_object_agg(answer.question, ((answer.given - 'text') - 'other')), '{}'::jsonb) as "coalesce" from jsonb_each(without_words.answers) answer(question, given) where ((answer.given ? 'value') and ((answer.given -> 'value') <> '[]'::jsonb)))
+;
+
+-- Reads response_answers, responses, surveys.
+create view askback_reports.answers (
+  response_id uuid,
+  survey_id uuid,
+  question_id text,
+  question text,
+  kind text,
+  value jsonb,
+  answer text,
+  other text,
+  category text,
+  held boolean,
+  created_at timestamptz,
+  saved_at timestamptz
+) with (security_barrier=true);
 
 -- Reads campaigns.
 create view askback_reports.campaigns (

@@ -16,6 +16,7 @@ create table surveys (
   follow_up     jsonb check (jsonb_typeof(follow_up) in ('string', 'object')),
   thanks        jsonb check (jsonb_typeof(thanks) in ('string', 'object')),
   texts         jsonb not null default '{}' check (jsonb_typeof(texts) = 'object'),
+  questions     jsonb not null default '[]' check (jsonb_typeof(questions) = 'array'),
   reminders     jsonb not null default '[]' check (jsonb_typeof(reminders) = 'array' and jsonb_array_length(reminders) <= 3),
   ask_after_days       integer check (ask_after_days between 0 and 365),
   ask_after_days_since timestamptz,
@@ -50,6 +51,7 @@ comment on column surveys.intro is 'what its mail says before the question; may 
 comment on column surveys.follow_up is 'the question above the comment: text, or an object with a text for each category';
 comment on column surveys.thanks is 'what its page says after an answer: text, or an object by category with text, link_url and link_text';
 comment on column surveys.texts is 'its texts in other languages, by tag: question_text, subject, intro, follow_up, thanks';
+comment on column surveys.questions is 'follow-up questions in their order, archived ones last: see src/questions/definition.ts';
 comment on column surveys.reminders is 'mails to contacts that have not answered: an array of after_days and subject, in the order of the days';
 comment on column surveys.ask_after_days is 'mails each contact by itself so many days after it was added';
 comment on column surveys.ask_after_days_since is 'when ask_after_days was set: contacts that were there before count from then';

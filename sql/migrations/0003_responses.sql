@@ -57,6 +57,67 @@ create index responses_by_owner on responses (org_id, owner_id, created_at desc,
 create index responses_naming_addresses on responses (org_id) where properties::text like '%@%';
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 
+-- Answers to follow-up questions: an object by question id of `value` (an option id, several, or a number), `other` and
+-- `text`.
+
+-- Everything that was written, as one text. It is searched and analyzed like a comment.
+create function answer_words(answers jsonb) returns text
+language sql immutable parallel safe
+return (
+  select string_agg(said, E'\n' order by question)
+  from jsonb_each(answers) as answer (question, given)
+  cross join lateral (
+    select concat_ws(E'\n', nullif(given ->> 'text', ''), nullif(given ->> 'other', '')) as said
+  ) words
+  where said <> ''
+);
+
+-- The answers without what was written: options and scale values.
+create function without_words(answers jsonb) returns jsonb
+language sql immutable parallel safe
+return (
+  select coalesce(jsonb_object_agg(question, given - 'text' - 'other'), '{}')
+  from jsonb_each(answers) as answer (question, given)
+  where given ? 'value' and given -> 'value' <> '[]'
+);
+
+create table response_answers (
+  org_id       uuid not null,
+  response_id  uuid not null,
+  answers      jsonb not null check (jsonb_typeof(answers) = 'object'),
+  words        text generated always as (answer_words(answers)) stored,
+  sent         boolean not null default false,
+  saved_at     timestamptz not null default now(),
+  completed_at timestamptz,
+
+  primary key (org_id, response_id),
+  constraint answers_belong_to_response foreign key (org_id, response_id) references responses (org_id, id) on delete cascade
+);
+
+comment on table response_answers is 'Answers of a response to the follow-up questions of its survey';
+comment on column response_answers.answers is 'by question id: value, other, text';
+comment on column response_answers.words is 'all that was written in them';
+comment on column response_answers.sent is 'the form was sent, not only saved';
+comment on column response_answers.saved_at is 'when an answer was last saved';
+comment on column response_answers.completed_at is 'when response.completed was published, or would have been without subscribers';
+
+create index response_answers_incomplete on response_answers (saved_at) where completed_at is null;
+create index response_answers_search on response_answers using gin (org_id, words gin_trgm_ops) where words is not null;
+create index response_answers_written on response_answers (org_id, saved_at) where words is not null;
+
+-- A response on hold that is replaced by a new one does not hand on its answers.
+create function drop_replaced_answers() returns trigger
+language plpgsql
+as $$
+begin
+  delete from response_answers where org_id = old.org_id and response_id = old.id;
+  return new;
+end
+$$;
+
+create trigger responses_drop_replaced_answers before update of id on responses
+  for each row when (old.id <> new.id) execute function drop_replaced_answers();
+
 create table link_visits (
   id         uuid not null default gen_random_uuid(),
   org_id     uuid not null,
@@ -232,6 +293,40 @@ begin atomic
   select distinct facet_of('property', key, coalesce(value, 'null')) from jsonb_each_text(properties);
 end;
 
+create function answer_facets(answers jsonb) returns setof bigint
+language sql immutable parallel safe
+begin atomic
+  select facet_of('answer', question, value)
+  from jsonb_each(answers) as answer (question, given)
+  cross join lateral jsonb_array_elements_text(
+    case jsonb_typeof(given -> 'value') when 'array' then given -> 'value' else jsonb_build_array(given -> 'value') end
+  ) as value
+  where given ? 'value'
+  union
+  select facet_of('other', question, '') from jsonb_each(answers) as answer (question, given) where given ? 'other'
+  union
+  select facet_of('answered', question, '')
+  from jsonb_each(answers) as answer (question, given)
+  where given ? 'text' or jsonb_typeof(given -> 'value') = 'array';
+end;
+
+-- The facets that answers to a question may have: one for each option or value, one for "other", and one for all answers
+-- where those have no option or several.
+create function question_facets(question jsonb) returns table (kind text, value text)
+language sql immutable parallel safe
+begin atomic
+  select 'answer', o ->> 'id'
+  from jsonb_array_elements(case when question ->> 'kind' in ('choice', 'choices') then question -> 'options' else '[]' end) o
+  union all
+  select 'answer', v::text
+  from generate_series((question ->> 'min')::integer, (question ->> 'max')::integer) v
+  where question ->> 'kind' = 'scale'
+  union all
+  select 'other', '' where question ->> 'kind' in ('choice', 'choices')
+  union all
+  select 'answered', '' where question ->> 'kind' in ('text', 'choices');
+end;
+
 -- All facets of one response.
 create function add_facets(in_org uuid, in_response uuid) returns void
 language sql
@@ -249,6 +344,10 @@ begin atomic
     select facet_of('sentiment', '', a.sentiment)
     from analyses a
     where a.org_id = r.org_id and a.response_id = r.id and a.sentiment is not null
+    union
+    select answer_facets(a.answers)
+    from response_answers a
+    where a.org_id = r.org_id and a.response_id = r.id
   ) f (facet)
   where r.org_id = in_org and r.id = in_response and r.held_reason is null
   on conflict do nothing;
@@ -348,6 +447,107 @@ $$;
 
 create trigger analyses_removed after delete on analyses
   referencing old table as changed for each statement execute function facet_unanalyzed_responses();
+
+create function facet_saved_answers() returns trigger
+language plpgsql
+as $$
+begin
+  if tg_op = 'UPDATE' then
+    delete from response_facets
+    where org_id = old.org_id and response_id = old.response_id
+      and facet in (select answer_facets(old.answers) except select answer_facets(new.answers));
+  end if;
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
+  from responses r
+  cross join lateral answer_facets(new.answers) facet
+  where r.org_id = new.org_id and r.id = new.response_id and r.held_reason is null
+  on conflict do nothing;
+  return null;
+end
+$$;
+
+create trigger response_answers_added after insert on response_answers
+  for each row execute function facet_saved_answers();
+create trigger response_answers_changed after update of answers on response_answers
+  for each row when (old.answers is distinct from new.answers) execute function facet_saved_answers();
+
+-- Answers that are being saved hold the questions of their survey; a change of the questions waits for them.
+create function lock_questions(in_survey uuid, for_change boolean) returns void
+language plpgsql
+as $$
+begin
+  if for_change then
+    perform pg_advisory_xact_lock(hashtextextended('questions ' || in_survey, 0));
+  else
+    perform pg_advisory_xact_lock_shared(hashtextextended('questions ' || in_survey, 0));
+  end if;
+end
+$$;
+
+-- Saves checked answers of a response. Returns nothing, and has done nothing, when the questions are no longer those that
+-- the answers were checked against, the survey takes no answers, or the response is gone or another person's.
+create function save_answers(
+  in_org uuid, in_survey uuid, in_response uuid, in_contact uuid, asked jsonb, added jsonb, removed text[], is_sent boolean
+) returns table (saved jsonb, held boolean, completed boolean)
+language plpgsql
+as $$
+declare
+  is_held boolean;
+begin
+  perform lock_questions(in_survey, false);
+  perform from surveys s
+  where s.org_id = in_org and s.id = in_survey and s.questions = asked
+    and (s.status = 'active' or s.completed_by = 'answers');
+  if not found then return; end if;
+  select r.held_reason is not null into is_held
+  from responses r
+  where r.org_id = in_org and r.survey_id = in_survey and r.id = in_response and r.contact_id is not distinct from in_contact
+  for no key update;
+  if not found then return; end if;
+
+  return query
+    insert into response_answers as a (org_id, response_id, answers, sent)
+    values (in_org, in_response, added, is_sent)
+    on conflict (org_id, response_id) do update
+      set answers = (a.answers || excluded.answers) - removed, sent = a.sent or excluded.sent, saved_at = now()
+    returning a.answers, is_held, a.completed_at is not null;
+end
+$$;
+
+-- The answers as the API shows them, in the order of the survey's questions.
+create function answers_of(questions jsonb, answers jsonb) returns json
+language sql immutable parallel safe
+return (
+  select concat('[', string_agg(json_build_object(
+           'question_id', q ->> 'id', 'question', q ->> 'text', 'kind', q ->> 'kind',
+           'value', coalesce(given -> 'value', given -> 'text'),
+           'label', case q ->> 'kind'
+             when 'choice' then (
+               select o -> 'label' from jsonb_array_elements(q -> 'options') o where o -> 'id' = given -> 'value')
+             when 'choices' then (
+               select coalesce(jsonb_agg(o -> 'label'), '[]')
+               from jsonb_array_elements(q -> 'options') o
+               where given -> 'value' @> jsonb_build_array(o -> 'id'))
+             end,
+           'other', given -> 'other')::text, ',' order by place), ']')::json
+  from jsonb_array_elements(questions) with ordinality as asked (q, place)
+  cross join lateral (select answers -> (q ->> 'id')) as answer (given)
+  where given is not null
+);
+
+-- An answer as the cell of a file: labels in the place of option ids.
+create function answer_cell(question jsonb, given jsonb) returns text
+language sql immutable parallel safe
+return case question ->> 'kind'
+  when 'text' then given ->> 'text'
+  when 'scale' then given ->> 'value'
+  else nullif(concat_ws('; ', (
+    select string_agg(o ->> 'label', ';' order by place)
+    from jsonb_array_elements(question -> 'options') with ordinality as options (o, place)
+    where given -> 'value' @> jsonb_build_array(o -> 'id') or given -> 'value' = o -> 'id'
+  ), given ->> 'other'), '')
+end;
 
 -- Totals are kept, not counted: triggers add every change of a response or a contact to the tallies in the same
 -- transaction, whether it comes from an answer, an import, a delete or a cascade.

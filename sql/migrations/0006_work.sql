@@ -195,6 +195,15 @@ begin
 end
 $$;
 
+create function hide_erased_in_answers() returns trigger
+language plpgsql
+as $$
+begin
+  new.answers := hide_erased(new.org_id, new.answers::text)::jsonb;
+  return new;
+end
+$$;
+
 create function hide_erased_in_note() returns trigger
 language plpgsql
 as $$
@@ -237,6 +246,8 @@ create trigger responses_keep_properties before insert on responses
   execute function keep_properties();
 create trigger comments_hide_erased before insert or update of comment on responses
   for each row when (new.comment like '%@%') execute function hide_erased_in_comment();
+create trigger response_answers_hide_erased before insert or update of answers on response_answers
+  for each row when (new.answers::text like '%@%') execute function hide_erased_in_answers();
 create trigger notes_hide_erased before insert or update of text on response_notes
   for each row when (new.text like '%@%') execute function hide_erased_in_note();
 create trigger contacts_hide_erased before insert or update of name, properties on contacts

@@ -57,6 +57,18 @@ create view askback_reports.responses with (security_barrier) as
   where r.org_id = (select askback_reports.own_organization())
   offset 0;
 
+create view askback_reports.answers with (security_barrier) as
+  select a.response_id, r.survey_id, q ->> 'id' as question_id, q ->> 'text' as question, q ->> 'kind' as kind,
+         given -> 'value' as value, answer_cell(q, given) as answer, given ->> 'other' as other,
+         r.category, r.held_reason is not null as held, r.created_at, a.saved_at
+  from response_answers a
+  join responses r on r.org_id = a.org_id and r.id = a.response_id
+  join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+  cross join lateral jsonb_array_elements(s.questions) q
+  cross join lateral (select a.answers -> (q ->> 'id') as given) answer
+  where a.org_id = (select askback_reports.own_organization()) and given is not null
+  offset 0;
+
 create view askback_reports.mails with (security_barrier) as
   select m.id, m.survey_id, m.contact_id, m.email, m.status, m.reason, m.reason_code, m.reminder, m.attempts,
          m.claimed_at as created_at, m.finished_at
