@@ -212,6 +212,26 @@ export const errorCodes = {
     error: 'the survey has answers: you cannot change its type or audience',
     remedy: 'Copy the survey. To delete it with its answers, send answers=delete.',
   },
+  question_has_answers: {
+    status: [409],
+    error: 'questions.0: this question has answers, so its options cannot be removed',
+    remedy: 'Leave the question out, which archives it, and add another one.',
+  },
+  question_unknown: {
+    status: [400],
+    error: 'q_3f9a0c1d2e4b is no question that this response is asked',
+    remedy: 'Read the questions of the survey again: this one may have been archived.',
+  },
+  answer_invalid: {
+    status: [400],
+    error: 'q_3f9a0c1d2e4b: must be a whole number from 0 to 10',
+    remedy: 'Send an answer that fits the question. Nothing of the request was saved.',
+  },
+  answer_required: {
+    status: [400],
+    error: 'q_3f9a0c1d2e4b: this question must be answered',
+    remedy: 'Answer the question. The other answers were saved.',
+  },
   survey_completed: {
     status: [409],
     error: 'the survey is completed: reopen it first',
@@ -236,6 +256,16 @@ export const errorCodes = {
     status: [409],
     error: 'this survey has been answered already',
     remedy: 'Each link can be answered once.',
+  },
+  not_answered: {
+    status: [409],
+    error: 'follow-up questions are answered after the score',
+    remedy: 'Send the score first.',
+  },
+  answers_final: {
+    status: [409],
+    error: 'answers can be changed for 24 hours after the score',
+    remedy: 'Nothing to do: the answers that were saved stay.',
   },
   name_taken: {
     status: [409],

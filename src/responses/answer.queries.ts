@@ -1,6 +1,8 @@
 import { markAnswered, type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { NewJob } from '../jobs.ts';
-import { asyncCommit, json, lockTimeout, type Sql } from '../lib/db/db.ts';
+import { asyncCommit, json, lockTimeout, type Part, type Sql } from '../lib/db/db.ts';
+import type { StoredAnswers } from '../questions/check-answers.ts';
+import type { Question } from '../questions/definition.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import type { Embedding } from '../surveys/schemas.ts';
 import type { AddressedPerson, SurveyTexts, TextsByLanguage } from '../surveys/texts.ts';
@@ -126,6 +128,7 @@ export type SurveyLink = PeopleToRedact & {
   follow_up: SurveyTexts['follow_up'];
   thanks: SurveyTexts['thanks'];
   texts: TextsByLanguage;
+  questions: Question[];
   embed: Partial<Embedding>;
   language: string;
   status: 'draft' | 'active' | 'completed';
@@ -138,12 +141,20 @@ export type SurveyLink = PeopleToRedact & {
   contact_id: string | null;
   /** Null when the survey's texts have no placeholders. */
   person: AddressedPerson | null;
-  answered: { score: number; comment: string | null; at: string } | null;
-  /** Visits in the minute before this one; empty for shareable links. */
+  answered: AnsweredResponse | null;
+  /** The visits of the last minute, before this one; none for the shareable link. */
   visits: LinkVisit[];
   /** Trace context of the contact's email; only read with `traced`. */
   mail_traceparent: string | null;
   now: Date;
+};
+
+export type AnsweredResponse = {
+  id: string;
+  score: number;
+  comment: string | null;
+  at: string;
+  answers: StoredAnswers;
 };
 
 type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null; traced: boolean };
@@ -179,12 +190,11 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
     )
     select ${surveyColumns(sql, 'contact')},
            c.id as contact_id,
-           case when s.texts <> '{}' or concat(s.question_text, s.follow_up, s.thanks) like '%{{%'
+           case when s.texts <> '{}' or concat(s.question_text, s.follow_up, s.thanks, s.questions) like '%{{%'
              then json_build_object('name', c.name, 'properties', c.properties) end as person,
-           (select case when held_reason is null
-                     then json_build_object('score', score, 'comment', comment, 'at', created_at) end
-            from responses
-            where contact_id = c.id and source = 'link') as answered,
+           (select ${answeredJson(sql)}
+            from responses r
+            where contact_id = c.id and source = 'link' and held_reason is null) as answered,
            coalesce((select json_agg(json_build_object('kind', kind, 'score', score, 'agoMs', ago))
                      from recent), '[]') as visits,
            ${mailTraceparent(sql, visit.traced)} as mail_traceparent
@@ -200,7 +210,7 @@ export async function findSharedLink(sql: Sql, shareId: string, responseId: stri
     -- all organizations
     select ${surveyColumns(sql, 'anonymous')},
            null as contact_id, null as person, '[]'::json as visits, null as mail_traceparent,
-           (select json_build_object('score', score, 'comment', comment, 'at', created_at)
+           (select ${answeredJson(sql)}
             from responses r
             where r.org_id = s.org_id and r.survey_id = s.id and r.id = ${responseId}::uuid
               and r.source = 'share') as answered
@@ -229,8 +239,15 @@ const mailTraceparent = (sql: Sql, traced: boolean) =>
            order by claimed_at desc limit 1)`
     : sql`null`;
 
+/** What a response `r` answered, as JSON of an `AnsweredResponse`. */
+export const answeredJson = (sql: Sql): Part => sql`
+  json_build_object(
+    'id', r.id, 'score', r.score, 'comment', r.comment, 'at', r.created_at,
+    'answers', coalesce((select a.answers from response_answers a
+                         where a.org_id = r.org_id and a.response_id = r.id), '{}'))`;
+
 const surveyColumns = (sql: Sql, respondent: 'contact' | 'anonymous') => sql`
-  s.id as survey_id, s.org_id, s.type, s.question_text, s.follow_up, s.thanks, s.texts, s.embed, s.language, s.status, s.completed_by,
+  s.id as survey_id, s.org_id, s.type, s.question_text, s.follow_up, s.thanks, s.texts, s.questions, s.embed, s.language, s.status, s.completed_by,
   o.name as organization, o.color, o.logo, now() as now,
   ${peopleToRedact(sql, respondent)},
   array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events,

@@ -157,7 +157,9 @@ export const surveySection: ApiSection = {
       ifMatch: true,
       body: SurveyChangeInput,
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
-      refusals: { 409: ['survey_has_answers', 'survey_completed', 'survey_in_use'] },
+      refusals: {
+        409: ['survey_has_answers', 'survey_completed', 'survey_in_use', 'question_has_answers'],
+      },
     },
     {
       id: 'deleteSurvey',

@@ -5,6 +5,8 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { getOrganization } from '../organizations/queries.ts';
+import { copyQuestions, mergeQuestions, type QuestionsInput } from '../questions/definition.ts';
+import { findAnswered, lockQuestions } from '../questions/queries.ts';
 import { emitted } from '../signals.ts';
 import { averageScore, netPromoterScore, npsInterval } from '../survey-types.ts';
 import { emit } from '../webhooks/emit.ts';
@@ -46,7 +48,8 @@ export async function copySurvey(
     const { id, org_id, share_id, status, completed_by, created_at, updated_at, ...content } =
       await getOrgSurvey(tx, orgId, surveyId, 'changes');
     const name = nameOfCopy(content.name);
-    const copy = await addSurvey(tx, orgId, { ...content, name, status: 'draft' });
+    const questions = copyQuestions(content.questions);
+    const copy = await addSurvey(tx, orgId, { ...content, questions, name, status: 'draft' });
     const target = { kind: 'survey', id: copy.id };
     const details = { name: copy.name, copy_of: surveyId };
     await recordAct(tx, { orgId, actor, act: 'survey.copied', target, details });
@@ -166,12 +169,16 @@ export async function changeSurvey(
   { orgId, actor }: Writer,
   { id, change, ifMatch }: { id: string; change: SurveyChange; ifMatch?: IfMatch },
 ): Promise<ManagedSurvey> {
-  const changes = withoutUndefined(change) as SurveyChanges;
+  const { questions, ...rest } = change;
   // A new scale waits for answers in flight. Later answers are checked against it.
   const lock = change.type || change.audience !== undefined ? 'answers' : 'changes';
   return await inTransaction(db, async (tx) => {
     const survey = await getOrgSurvey(tx, orgId, id, lock);
     refuseOtherVersion(versionOfSurvey(survey), ifMatch);
+    const changes = withoutUndefined({
+      ...rest,
+      questions: questions && (await changedQuestions(tx, survey, questions)),
+    }) as SurveyChanges;
     await refuseWhenUsed(tx, survey, changes);
     checkContent({ ...survey, ...changes });
     if (Object.keys(changes).length === 0) return survey;
@@ -183,6 +190,12 @@ export async function changeSurvey(
     }
     return changed;
   });
+}
+
+/** Waits for answers that are being saved. Later answers are checked against the new questions. */
+async function changedQuestions(tx: Sql, survey: ManagedSurvey, questions: QuestionsInput) {
+  await lockQuestions(tx, survey.id);
+  return mergeQuestions(survey.questions, questions, await findAnswered(tx, survey));
 }
 
 /** Covers the content only: answers and sent emails do not change the version. */
@@ -260,6 +273,7 @@ export async function addSurvey(
   try {
     return await insertSurvey(sql, orgId, {
       ...withoutUndefined(wish),
+      questions: mergeQuestions([], wish.questions ?? [], new Set()),
       name: wish.name,
       language,
       reply_to: wish.reply_to ?? from_email,

@@ -2,6 +2,7 @@ import { notFound } from '../errors.ts';
 import { json, likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
+import type { Question } from '../questions/definition.ts';
 import type { SurveyType, Tally } from '../survey-types.ts';
 import type { Embedding, Reminder, SendWindow } from './schemas.ts';
 import type { SurveyTexts, TextsByLanguage } from './texts.ts';
@@ -13,6 +14,7 @@ export type OrgSurvey = { orgId: string; surveyId: string };
 export type SurveyContent = SurveyTexts & {
   language: string;
   texts: TextsByLanguage;
+  questions: Question[];
   name: string;
   from_name: string;
   from_email: string;
@@ -42,7 +44,7 @@ export type SurveyRow = ManagedSurvey & ResponseCounts & Tally & { score_sum: nu
 
 const fields = (sql: Sql) => sql`
   id, org_id, name, type, audience, status, completed_by, question_text, subject, language, intro,
-  follow_up, thanks, texts, from_name, from_email, reply_to, reminders, ask_after_days, send_window,
+  follow_up, thanks, texts, questions, from_name, from_email, reply_to, reminders, ask_after_days, send_window,
   embed, share_id, created_at, updated_at`;
 
 const sums = (sql: Sql) => sql`
@@ -308,7 +310,15 @@ export async function insertSurvey(sql: Sql, orgId: string, survey: NewSurvey) {
   );
 }
 
-const jsonColumns = new Set(['follow_up', 'thanks', 'texts', 'reminders', 'send_window', 'embed']);
+const jsonColumns = new Set([
+  'follow_up',
+  'thanks',
+  'texts',
+  'questions',
+  'reminders',
+  'send_window',
+  'embed',
+]);
 
 /** Marks JSON columns, because a plain string is valid JSON too. */
 const toColumns = (sql: Sql, values: Partial<NewSurvey>): Record<string, string> =>

@@ -3,6 +3,7 @@ import { Count, described, Id, Moment } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
 import { isLongerThan, maxNameLength, maxQuestionLength } from '../limits.ts';
+import { Question, QuestionInput, QuestionsInput } from '../questions/definition.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
 import { type TextsByLanguage, validatePlaceholders } from './texts.ts';
 
@@ -88,6 +89,7 @@ export const Survey = v.object({
   follow_up: described(v.nullable(FollowUp), 'question above the comment'),
   thanks: described(v.nullable(Thanks), 'text shown after an answer'),
   texts: described(v.record(v.string(), SurveyTexts), 'texts in other languages, by language tag'),
+  questions: described(v.array(Question), 'follow-up questions in their order, archived ones last'),
   reminders: v.array(v.object({ after_days: Count, subject: v.optional(v.string()) })),
   ask_after_days: v.nullable(Count),
   send_window: v.nullable(
@@ -360,6 +362,7 @@ const commonFields = {
   audience: v.optional(Audience),
   ...optionalTexts,
   texts: v.optional(TextsInput),
+  questions: v.optional(QuestionsInput),
   reminders: v.optional(RemindersInput),
   ask_after_days: v.optional(AskAfterDays),
   send_window: v.optional(v.nullable(SendWindowInput)),
@@ -400,6 +403,7 @@ export const surveyBodies = {
   NewSurvey: NewSurveyInput,
   SurveyChange: SurveyChangeInput,
   TranslationInput,
+  QuestionInput,
   FollowUpInput,
   ThanksInput,
   ReminderInput,
