@@ -29,6 +29,8 @@ import { homeRoutes } from './operations/home-routes.ts';
 import { logoPages } from './organizations/logo.ts';
 import { erasureRoutes, peopleRoutes } from './people/api.ts';
 import type { ErasureFile } from './people/receipts-file.ts';
+import { questionPages } from './questions/pages.ts';
+import { questionReads } from './questions/results.ts';
 import {
   npsReads,
   responseChanges,
@@ -112,6 +114,7 @@ export function createApp(tools: AppTools) {
     .use('/api/*', answerOnce(tools))
     .route('/api/v1/surveys', surveyReads(tools))
     .route('/api/v1/surveys', surveyCampaignReads(tools))
+    .route('/api/v1/surveys', questionReads(tools))
     .route('/api/v1/campaigns', campaignReads(tools))
     .route('/api/v1/suppressions', suppressionReads(tools))
     .route('/api/v1/responses', responseReads(tools))
@@ -146,6 +149,7 @@ export function createApp(tools: AppTools) {
     .route('/', homeRoutes(tools))
     .route('/', screens(tools))
     .route('/', answerPages(tools))
+    .route('/', questionPages(tools))
     .route('/', unsubscribePages(tools))
     .route('/logos', logoPages(tools))
     .route('/mailbox', mailboxPages(tools))

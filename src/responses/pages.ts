@@ -12,6 +12,8 @@ import { linkTrace } from '../lib/http/request-spans.ts';
 import { isTracing } from '../lib/tracing/spans.ts';
 import { isUuid, parseJson } from '../lib/validation/parse.ts';
 import { logoPath } from '../organizations/logo.ts';
+import { questionsFor } from '../questions/definition.ts';
+import type { QuestionsProps } from '../questions/view.tsx';
 import { type Category, categoryOf, isScore } from '../survey-types.ts';
 import { shareIdOfTest } from '../surveys/lifecycle.ts';
 import { embeddingOf } from '../surveys/schemas.ts';
@@ -24,11 +26,12 @@ import {
   textsIn,
 } from '../surveys/texts.ts';
 import { readWebAsset } from '../web/app/assets.ts';
-import { sendsJson, wantsJson } from '../web/headers.ts';
+import { hashSource, sendsJson, wantsJson } from '../web/headers.ts';
 import { languageOf } from '../web/language.ts';
 import type { HtmlPage } from '../web/layout.tsx';
 import { readersLanguage, showPage } from '../web/show.ts';
 import {
+  type AnsweredResponse,
   findSharedLink,
   linkExists,
   type NewResponse,
@@ -73,7 +76,9 @@ async function showLink(c: Context, { db }: PageTools, address: LinkAddress) {
   const visit = { kind: address.trap ? 'trap' : 'view', score: readScore(chosen) } as const;
   const link = await findLink(c, db, { address, visit });
   if (!link) throw notFound('survey');
-  return showPage(c, linkPage(link, address, chosen));
+  if (c.req.query('finish') === undefined) return showPage(c, linkPage(link, address, chosen));
+  const { answered } = link;
+  return showPage(c, thanksPage({ ...pageOf(link), answer: answered && shownAnswer(answered) }));
 }
 
 async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
@@ -87,11 +92,11 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   try {
     link = await findLink(c, tools.db, { address, visit: { kind: 'post', score } });
     if (!link) throw notFound('survey');
-    if (link.isTest) return showTestThanks(c, link, submission);
+    if (link.isTest) return showTested(c, { link, address, submission });
     const reader = { address: clientAddress(c), language: link.shown_in };
     const response = await answerInTurn(tools, link, { ...submission, ...reader });
     if (address.path === 'f') setAnsweredCookie(c, tools, address, response.id);
-    return showRecorded(c, link, response);
+    return showRecorded(c, { link, address, response });
   } catch (error) {
     const kind = refusalIn(error)?.kind;
     if (kind === 'not_found') throw error;
@@ -117,7 +122,7 @@ function readSubmission(c: Context, body: string, trap: boolean): Submission {
   };
 }
 
-function readObject(body: string): Record<string, unknown> {
+export function readObject(body: string): Record<string, unknown> {
   const value = parseJson(body);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;
@@ -166,7 +171,7 @@ async function findLink(c: Context, db: Db, { address: { path, token }, visit }:
   return link && readLink(c, link);
 }
 
-function readAnsweredCookie(c: Context, shareId: string): string | null {
+export function readAnsweredCookie(c: Context, shareId: string): string | null {
   const responseId = getCookie(c, cookieOf(shareId));
   return responseId && isUuid(responseId) ? responseId : null;
 }
@@ -192,31 +197,77 @@ const cookieOf = (shareId: string) => `answered_${shareId}`;
 function linkPage(link: ReadLink, address: LinkAddress, chosen: unknown): HtmlPage {
   const page = pageOf(link);
   if (link.answered) {
-    return answeredPage({ ...page, answer: { ...link.answered, at: new Date(link.answered.at) } });
+    const isFinal = areFinal(link, link.answered);
+    const questions = followUpOf(link, address, link.answered);
+    return answeredPage({ ...page, answer: shownAnswer(link.answered), questions, isFinal });
   }
   if (link.status === 'draft' && !link.isTest) return notTakingAnswersPage('draft', page);
   if (link.completed_by === 'hand') return notTakingAnswersPage('closed', page);
   return surveyForm(link, address, { score: chosen, properties: link.embed_properties });
 }
 
-/** For links in test mails: thanks without recording anything. */
-function showTestThanks(c: Context, link: ReadLink, submission: Submission) {
+const shownAnswer = ({ score, comment, at }: AnsweredResponse) => ({
+  score,
+  comment,
+  at: new Date(at),
+});
+
+const changeableMs = 24 * 60 * 60 * 1000;
+
+/** Follow-up answers can be changed for a day after the score, while the survey takes answers. */
+export const areFinal = (
+  { now, completed_by }: Pick<SurveyLink, 'now' | 'completed_by'>,
+  { at }: Pick<AnsweredResponse, 'at'>,
+) => completed_by === 'hand' || now.getTime() - Date.parse(at) > changeableMs;
+
+/** The follow-up questions that a response is asked, with its answers; undefined without any. */
+export function followUpOf(
+  link: ShownLink,
+  { path, token }: Pick<LinkAddress, 'path' | 'token'>,
+  { id, score, answers }: Pick<AnsweredResponse, 'id' | 'score' | 'answers'>,
+): QuestionsProps | undefined {
+  const asked = questionsFor(link.questions, categoryOf(link.type, score), link.shown_in);
+  if (asked.length === 0) return undefined;
+  const own = `/${path}/${token}`;
+  return {
+    questions: asked.map((each) => ({ ...each, text: fillIn(each.text, personOf(link)) })),
+    answers,
+    language: link.shown_in,
+    texts: languageOf(link.shown_in).texts,
+    action: `${own}/answers`,
+    finish: `${own}?finish`,
+    // A frame has no cookie, and the answers of a test are nowhere else.
+    carried: link.isTest ? { score: String(score) } : path === 'e' ? { response_id: id } : {},
+  };
+}
+
+type Tested = { link: ReadLink; address: LinkAddress; submission: Submission };
+
+/** The page after an answer, for the links of a test mail: nothing was recorded. */
+function showTested(c: Context, { link, address, submission }: Tested) {
   const answer = checkSubmission(link.type, submission);
   if ('message' in answer) throw new Refusal('invalid', answer.message, { code: answer.code });
   if (wantsJson(c)) return c.json({ data: { id: null, score: answer.score } });
   const thanks = thanksFor(link, categoryOf(link.type, answer.score));
+  const questions = followUpOf(link, address, { id: '', score: answer.score, answers: {} });
   return showPage(
     c,
-    thanksPage({ ...pageOf(link), thanks, answer: { ...answer, at: new Date() } }),
+    thanksPage({ ...pageOf(link), thanks, answer: { ...answer, at: new Date() }, questions }),
   );
 }
 
-/** Thanks for people, JSON for programs. */
-function showRecorded(c: Context, link: ReadLink, response: NewResponse): Response {
+type RecordedResponse = { link: ReadLink; address: LinkAddress; response: NewResponse };
+
+/** The response was recorded: thanks for people, JSON for programs. */
+function showRecorded(c: Context, { link, address, response }: RecordedResponse): Response {
   const { id, score, category, comment, created_at: at } = response;
   if (wantsJson(c)) return c.json({ data: { id, score } }, 201);
   const thanks = thanksFor(link, category);
-  return showPage(c, thanksPage({ ...pageOf(link), thanks, answer: { score, comment, at } }));
+  const questions = followUpOf(link, address, { id, score, answers: {} });
+  return showPage(
+    c,
+    thanksPage({ ...pageOf(link), thanks, answer: { score, comment, at }, questions }),
+  );
 }
 
 type Refused = { link: ReadLink | undefined; address: LinkAddress; submission: Submission };
@@ -287,16 +338,35 @@ function surveyForm(
 
 const trapPath = 'x';
 
-/** Personal links, shareable links, and shareable links in a frame. */
-const linkPaths = ['s', 'f', 'e'] as const;
+/** The kinds of links: a contact's own, the shareable one, and the one that websites show in a frame. */
+export const linkPaths = ['s', 'f', 'e'] as const;
 
-type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };
+export type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };
 
 type ReadLink = SurveyLink & {
   isTest?: true;
   shown_in: string;
   embed_properties: ReturnType<typeof readEmbedProperties>;
 };
+
+/** What a page shows of a link. */
+export type ShownLink = Pick<
+  ReadLink,
+  | 'org_id'
+  | 'type'
+  | 'question_text'
+  | 'follow_up'
+  | 'thanks'
+  | 'texts'
+  | 'questions'
+  | 'language'
+  | 'organization'
+  | 'color'
+  | 'logo'
+  | 'person'
+  | 'isTest'
+  | 'shown_in'
+>;
 
 function readLink(c: Context, link: SurveyLink & { isTest?: true }): ReadLink {
   const accepted = c.req.header('Accept-Language');
@@ -306,7 +376,7 @@ function readLink(c: Context, link: SurveyLink & { isTest?: true }): ReadLink {
   return { ...link, shown_in: languageFor(link, { property, accepted }), embed_properties };
 }
 
-function pageOf(link: ReadLink) {
+export function pageOf(link: ShownLink) {
   const fill = (text: string) => fillIn(text, personOf(link));
   const { type, shown_in, organization, color, logo } = link;
   const { question_text, follow_up } = textsIn(link, shown_in);
@@ -319,7 +389,7 @@ function pageOf(link: ReadLink) {
   };
 }
 
-const personOf = (link: ReadLink) => link.person ?? anyPerson;
+const personOf = (link: ShownLink) => link.person ?? anyPerson;
 
 function mapTexts(followUp: FollowUp | null, change: (text: string) => string): FollowUp | null {
   if (followUp === null || typeof followUp === 'string') return followUp && change(followUp);
@@ -328,8 +398,8 @@ function mapTexts(followUp: FollowUp | null, change: (text: string) => string): 
   );
 }
 
-/** Null if the survey has no thanks of its own for this category. */
-function thanksFor(link: ReadLink, category: Category): ThanksWithLink | null {
+/** The survey's own thanks for this category, or null. */
+export function thanksFor(link: ShownLink, category: Category): ThanksWithLink | null {
   const { thanks } = textsIn(link, link.shown_in);
   const words = typeof thanks === 'string' ? { text: thanks } : thanks?.[category];
   return words ? { ...words, text: fillIn(words.text, personOf(link)) } : null;
@@ -350,18 +420,18 @@ const embedScript = () =>
     return c.body(script, 200, { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' });
   });
 
-function allowFrames(c: Context, { embed }: SurveyLink) {
+export function allowFrames(c: Context, { embed }: Pick<SurveyLink, 'embed'>) {
   c.set('frameOrigins', embeddingOf(embed).origins);
 }
 
 const frameScript = [
   "const page=document.querySelector('main')",
-  "const state=document.querySelector('form')?'asks':document.querySelector('.sign')?'answered':'closed'",
+  "const state=document.querySelector('.sign')?'answered':document.querySelector('form')?'asks':'closed'",
   "const say=()=>parent.postMessage({askback:state,height:Math.ceil(page.getBoundingClientRect().bottom+scrollY)},'*')",
   'new ResizeObserver(say).observe(page)',
 ].join(';');
 
-const scriptHash = `sha256-${createHash('sha256').update(frameScript).digest('base64')}`;
+const frameScriptSource = hashSource(frameScript);
 
 /**
  * Only websites that the survey names may frame its pages. A small script reports the height and state of the page to
@@ -375,9 +445,12 @@ const inFrame = createMiddleware(async (c, next) => {
   const html = await c.res.text();
   const headers = new Headers(c.res.headers);
   const ancestors = origins?.join(' ') || "'none'";
+  const framed = policy.replace("frame-ancestors 'none'", `frame-ancestors ${ancestors}`);
   headers.set(
     'Content-Security-Policy',
-    `${policy.replace("frame-ancestors 'none'", `frame-ancestors ${ancestors}`)}; script-src '${scriptHash}'`,
+    policy.includes('script-src ')
+      ? framed.replace('script-src ', `script-src ${frameScriptSource} `)
+      : `${framed}; script-src ${frameScriptSource}`,
   );
   headers.set('Cross-Origin-Resource-Policy', 'cross-origin');
   headers.delete('Cross-Origin-Opener-Policy');

@@ -17,15 +17,24 @@ export const securityHeaders = (policy: readonly string[]) => ({
   'Cache-Control': 'no-store',
 });
 
-/** Headers of a page without script. Its address may contain a token, so it sends no referrer. */
-export const pageHeaders = (style: string, { pictures = false } = {}): Record<string, string> => ({
+type PageParts = { pictures?: boolean; script?: string | undefined };
+
+/** Headers of a page whose address may contain a token: it sends no referrer, and runs no script but the given one. */
+export const pageHeaders = (
+  style: string,
+  { pictures = false, script }: PageParts = {},
+): Record<string, string> => ({
   ...securityHeaders([
-    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    `style-src ${hashSource(style)}`,
+    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`, "connect-src 'self'"]),
     `img-src ${pictures ? "'self' " : ''}data:`, // for the icon
     "form-action 'self'",
   ]),
   'Referrer-Policy': 'no-referrer',
 });
+
+export const hashSource = (text: string) =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** True for clients that send JSON or accept JSON and no HTML. */
 export function wantsJson(c: Context): boolean {

@@ -70,6 +70,8 @@ type PageContent = {
   sender?: Sender | undefined;
   /** Additional CSS. */
   style?: string;
+  /** Runs at the end of the page; it may call the service and nothing else. */
+  script?: string | undefined;
   body: Child;
   footer?: Child;
 };
@@ -80,7 +82,8 @@ const neutralColor = '#4a5568';
 export function renderPage(content: PageContent): HtmlPage {
   const theme = themeOf(content.sender?.color ?? neutralColor);
   const style = themeStyle(theme) + pageStyle + (content.style ?? '');
-  const headers = pageHeaders(style, { pictures: Boolean(content.sender?.logo) });
+  const { sender, script } = content;
+  const headers = pageHeaders(style, { pictures: Boolean(sender?.logo), script });
   const document = <Document {...content} theme={theme} style={style} />;
   return { html: `<!doctype html>${document}`, headers };
 }
@@ -130,7 +133,8 @@ button.quiet { background: transparent; color: var(--accent) }
 
 type DocumentProps = PageContent & { theme: ColorTheme; style: string };
 
-function Document({ language, title, sender, theme, style, body, footer }: DocumentProps) {
+function Document({ language, title, sender, theme, ...content }: DocumentProps) {
+  const { style, script, body, footer } = content;
   const { tag, direction } = language;
   return (
     <html lang={tag} dir={direction}>
@@ -164,6 +168,7 @@ function Document({ language, title, sender, theme, style, body, footer }: Docum
           {body}
         </main>
         {footer && <footer>{footer}</footer>}
+        {script && <script>{raw(script)}</script>}
       </body>
     </html>
   );
@@ -183,6 +188,9 @@ function themeStyle({ brand, onBrand, light, dark }: ColorTheme): string {
   const fixed = `--brand:${brand};--on-brand:${onBrand};`;
   return `:root{${fixed}${properties(light)}}@media(prefers-color-scheme:dark){:root{${properties(dark)}}}`;
 }
+
+/** HTML drops a line break right after the opening tag, so an extra one protects the writer's. */
+export const protectFirstBreak = (text: string) => (/^\r?\n/.test(text) ? `\n${text}` : text);
 
 /** Minifies CSS. */
 export function oneLine(css: string): string {

@@ -311,6 +311,7 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     ['/s/:token', '/f/:share_id', '/e/:share_id', '/u/:token'].flatMap((path) => [
       [`POST ${path}`, { none: visit }],
       [`POST ${path}/${path.startsWith('/u') ? 'undo' : 'x'}`, { none: visit }],
+      ...(path.startsWith('/u') ? [] : [[`POST ${path}/answers`, { none: visit }]]),
     ]),
   ),
 };

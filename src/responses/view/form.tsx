@@ -10,7 +10,7 @@ import {
 import type { FollowUp } from '../../surveys/texts.ts';
 import { isolate, type Language, scaleEnds } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
-import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
+import { type HtmlPage, protectFirstBreak, renderPage, type Sender } from '../../web/layout.tsx';
 import { followUpStyle, formStyle, frameStyle } from './style.ts';
 
 /** Honeypot field, hidden from people. */
@@ -159,9 +159,6 @@ const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
     </a>
   </div>
 );
-
-/** HTML drops a line break right after the opening tag, so an extra one protects the writer's. */
-const protectFirstBreak = (text: string) => (/^\r?\n/.test(text) ? `\n${text}` : text);
 
 export const senderName = (sender: Sender) => isolate(sender.name);
 

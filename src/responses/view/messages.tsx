@@ -1,26 +1,38 @@
 import type { Child } from 'hono/jsx';
+import {
+  AnswersRecap,
+  QuestionsForm,
+  type QuestionsProps,
+  questionsStyle,
+  saveScript,
+} from '../../questions/view.tsx';
 import type { SurveyType } from '../../survey-types.ts';
 import type { ThanksWithLink } from '../../surveys/texts.ts';
 import type { Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
 import { type AskedSurvey, Check, scoreInWords, senderName } from './form.tsx';
-import { linkStyle, messageStyle } from './style.ts';
+import { formStyle, linkStyle, messageStyle } from './style.ts';
 
 export type ShownAnswer = { score: number; comment: string | null; at: Date };
 
-type SurveyPage = { survey: AskedSurvey; language: Language };
+type SurveyPage = {
+  survey: AskedSurvey;
+  language: Language;
+  /** Follow-up questions with their answers: to fill in, or only to read. */
+  questions?: QuestionsProps | undefined;
+  isFinal?: boolean;
+};
 
 /** Responses on hold get the same page, so that machines learn nothing. */
 export function thanksPage({
-  survey,
-  language,
   thanks = null,
   answer,
-}: SurveyPage & { thanks?: ThanksWithLink | null; answer: ShownAnswer }): HtmlPage {
+  ...page
+}: SurveyPage & { thanks?: ThanksWithLink | null; answer: ShownAnswer | null }): HtmlPage {
+  const { survey, language } = page;
   const { title, text } = language.texts.thanks;
-  const style = thanks?.link_url ? messageStyle + linkStyle : messageStyle;
-  return messagePage({ language, sender: survey.sender, title, style }, [
+  return messagePage({ ...frameOf(page, thanks?.link_url ? linkStyle : ''), title }, [
     <CheckMark />,
     thanks?.text ? (
       <Thanks title={title} text={thanks.text} language={survey.language} />
@@ -28,23 +40,46 @@ export function thanksPage({
       <Heading title={title} text={text(senderName(survey.sender))} />
     ),
     thanks?.link_url && <ThanksLink url={thanks.link_url} text={thanks.link_text} />,
-    <Recap type={survey.type} answer={answer} texts={language.texts} />,
+    ...answerParts(page, answer),
   ]);
 }
 
-export function answeredPage({
-  survey,
-  language,
-  answer,
-}: SurveyPage & { answer: ShownAnswer }): HtmlPage {
+export function answeredPage({ answer, ...page }: SurveyPage & { answer: ShownAnswer }): HtmlPage {
+  const { survey, language } = page;
   const { title, text } = language.texts.answered;
   const when = new Intl.DateTimeFormat(language.tag, { dateStyle: 'long' }).format(answer.at);
-  return messagePage({ language, sender: survey.sender, title }, [
+  return messagePage({ ...frameOf(page), title }, [
     <CheckMark />,
     <Heading title={title} text={text(senderName(survey.sender), when)} />,
-    <Recap type={survey.type} answer={answer} texts={language.texts} />,
+    ...answerParts(page, answer),
   ]);
 }
+
+/** The form of the questions above what was answered, or both as a list. */
+function answerParts(
+  { survey, language, questions, isFinal }: SurveyPage,
+  answer: ShownAnswer | null,
+) {
+  const recap = answer && (
+    <Recap
+      type={survey.type}
+      answer={answer}
+      texts={language.texts}
+      questions={isFinal ? questions : undefined}
+    />
+  );
+  return questions && !isFinal ? [<QuestionsForm {...questions} />, recap] : [recap];
+}
+
+const frameOf = ({ survey, language, questions, isFinal }: SurveyPage, style = '') => {
+  const asks = questions !== undefined && !isFinal;
+  return {
+    language,
+    sender: survey.sender,
+    style: `${messageStyle}${style}${asks ? formStyle + questionsStyle : ''}`,
+    script: asks ? saveScript : undefined,
+  };
+};
 
 export function notTakingAnswersPage(
   why: 'closed' | 'draft',
@@ -56,29 +91,36 @@ export function notTakingAnswersPage(
   ]);
 }
 
-type Unsaved = { action: string; fields: Readonly<Record<string, string>> };
+type Unsaved = { action: string; fields: Readonly<Record<string, string | readonly string[]>> };
 
 /** For answers whose link could not be looked up: a form that submits the same answer again. */
 export function notSavedPage(language: Language, { action, fields }: Unsaved): HtmlPage {
   const { unavailable, notSaved, yourComment, send } = language.texts;
+  const comment = fields['comment'];
   return messagePage({ language, title: unavailable.title }, [
     <Heading title={unavailable.title} text={notSaved} />,
-    fields['comment'] && (
+    comment && (
       <dl>
         <dt>{yourComment}</dt>
-        <dd dir="auto">{fields['comment']}</dd>
+        <dd dir="auto">{comment}</dd>
       </dl>
     ),
     <form method="post" action={action}>
-      {Object.entries(fields).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
+      {Object.entries(fields).map(([name, values]) =>
+        [values].flat().map((value) => <input type="hidden" name={name} value={value} />),
+      )}
       <button type="submit">{send}</button>
     </form>,
   ]);
 }
 
-type Frame = { language: Language; title: string; sender?: Sender; style?: string };
+type Frame = {
+  language: Language;
+  title: string;
+  sender?: Sender;
+  style?: string;
+  script?: string | undefined;
+};
 
 const messagePage = (frame: Frame, body: Child): HtmlPage =>
   renderPage({ style: messageStyle, ...frame, body });
@@ -117,9 +159,14 @@ const ThanksLink = ({ url, text }: { url: string; text: string | undefined }) =>
   </p>
 );
 
-type RecapProps = { type: SurveyType; answer: ShownAnswer; texts: Texts };
+type RecapProps = {
+  type: SurveyType;
+  answer: ShownAnswer;
+  texts: Texts;
+  questions: QuestionsProps | undefined;
+};
 
-const Recap = ({ type, answer: { score, comment }, texts }: RecapProps) => (
+const Recap = ({ type, answer: { score, comment }, texts, questions }: RecapProps) => (
   <dl>
     <dt>{texts.yourScore}</dt>
     <dd>{scoreInWords(type, score, texts)}</dd>
@@ -129,5 +176,6 @@ const Recap = ({ type, answer: { score, comment }, texts }: RecapProps) => (
         <dd dir="auto">{comment}</dd>
       </>
     )}
+    {questions && <AnswersRecap {...questions} />}
   </dl>
 );

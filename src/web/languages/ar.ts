@@ -30,6 +30,15 @@ export const ar: Texts = {
   },
   yourScore: 'تقييمك',
   yourComment: 'تعليقك',
+  questions: {
+    send: 'إرسال',
+    finish: 'إنهاء دون إجابة',
+    other: 'غير ذلك',
+    several: 'يمكن اختيار أكثر من إجابة',
+    missing: 'يُرجى الإجابة عن هذا السؤال.',
+    notSaved: 'تعذّر حفظ إجاباتك. يُرجى مراجعتها ثم إرسالها مرة أخرى.',
+    saved: 'تم الحفظ',
+  },
   closed: {
     title: 'انتهى هذا الاستبيان',
     text: (organization) => `لم تعد ${organization} تجمع الإجابات هنا. شكرًا لرغبتك في المشاركة.`,

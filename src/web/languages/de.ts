@@ -32,6 +32,16 @@ export const de: Texts = {
   },
   yourScore: 'Ihre Bewertung',
   yourComment: 'Ihr Kommentar',
+  questions: {
+    send: 'Senden',
+    finish: 'Ohne Antwort beenden',
+    other: 'Sonstiges',
+    several: 'Mehrere Antworten möglich',
+    missing: 'Bitte beantworten Sie diese Frage.',
+    notSaved:
+      'Ihre Antworten konnten nicht gespeichert werden. Bitte prüfen Sie sie und senden Sie sie noch einmal.',
+    saved: 'Gespeichert',
+  },
   closed: {
     title: 'Diese Umfrage ist beendet',
     text: (organization) =>

@@ -31,6 +31,15 @@ export const en: Texts = {
   },
   yourScore: 'Your score',
   yourComment: 'Your comment',
+  questions: {
+    send: 'Send',
+    finish: 'Finish without answering',
+    other: 'Other',
+    several: 'Choose all that apply',
+    missing: 'Please answer this question.',
+    notSaved: 'Your answers could not be saved. Please check them and send them again.',
+    saved: 'Saved',
+  },
   closed: {
     title: 'This survey is closed',
     text: (organization) =>

@@ -31,6 +31,15 @@ export const es: Texts = {
   },
   yourScore: 'Su puntuación',
   yourComment: 'Su comentario',
+  questions: {
+    send: 'Enviar',
+    finish: 'Terminar sin responder',
+    other: 'Otro',
+    several: 'Puede elegir varias opciones',
+    missing: 'Responda a esta pregunta.',
+    notSaved: 'No se han podido guardar sus respuestas. Revíselas y vuelva a enviarlas.',
+    saved: 'Guardado',
+  },
   closed: {
     title: 'Esta encuesta ha terminado',
     text: (organization) =>

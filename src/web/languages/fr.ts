@@ -31,6 +31,15 @@ export const fr: Texts = {
   },
   yourScore: 'Votre note',
   yourComment: 'Votre commentaire',
+  questions: {
+    send: 'Envoyer',
+    finish: 'Terminer sans répondre',
+    other: 'Autre',
+    several: 'Plusieurs réponses possibles',
+    missing: 'Veuillez répondre à cette question.',
+    notSaved: 'Vos réponses n’ont pas pu être enregistrées. Veuillez les vérifier et les renvoyer.',
+    saved: 'Enregistré',
+  },
   closed: {
     title: 'Ce sondage est terminé',
     text: (organization) =>

@@ -31,6 +31,15 @@ export const it: Texts = {
   },
   yourScore: 'Il Suo voto',
   yourComment: 'Il Suo commento',
+  questions: {
+    send: 'Invia',
+    finish: 'Termina senza rispondere',
+    other: 'Altro',
+    several: 'Sono possibili più risposte',
+    missing: 'Risponda a questa domanda.',
+    notSaved: 'Non è stato possibile salvare le Sue risposte. Le controlli e le invii di nuovo.',
+    saved: 'Salvato',
+  },
   closed: {
     title: 'Questo sondaggio è chiuso',
     text: (organization) =>

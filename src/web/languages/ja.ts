@@ -31,6 +31,15 @@ export const ja: Texts = {
   },
   yourScore: '点数',
   yourComment: 'コメント',
+  questions: {
+    send: '送信',
+    finish: '回答せずに終了',
+    other: 'その他',
+    several: '当てはまるものをすべて選んでください',
+    missing: 'この質問にお答えください。',
+    notSaved: '回答を保存できませんでした。内容を確認して、もう一度送信してください。',
+    saved: '保存しました',
+  },
   closed: {
     title: 'このアンケートは終了しました',
     text: (organization) =>

@@ -31,6 +31,15 @@ export const nl: Texts = {
   },
   yourScore: 'Uw score',
   yourComment: 'Uw opmerking',
+  questions: {
+    send: 'Versturen',
+    finish: 'Afronden zonder antwoord',
+    other: 'Anders',
+    several: 'Meerdere antwoorden mogelijk',
+    missing: 'Beantwoord deze vraag.',
+    notSaved: 'Uw antwoorden konden niet worden opgeslagen. Controleer ze en verstuur ze opnieuw.',
+    saved: 'Opgeslagen',
+  },
   closed: {
     title: 'Deze enquête is gesloten',
     text: (organization) =>

@@ -31,6 +31,15 @@ export const pl: Texts = {
   },
   yourScore: 'Ocena',
   yourComment: 'Komentarz',
+  questions: {
+    send: 'Wyślij',
+    finish: 'Zakończ bez odpowiedzi',
+    other: 'Inne',
+    several: 'Można wybrać kilka odpowiedzi',
+    missing: 'Proszę odpowiedzieć na to pytanie.',
+    notSaved: 'Nie udało się zapisać odpowiedzi. Proszę je sprawdzić i wysłać ponownie.',
+    saved: 'Zapisano',
+  },
   closed: {
     title: 'Ta ankieta jest zakończona',
     text: (organization) =>

@@ -31,6 +31,15 @@ export const pt: Texts = {
   },
   yourScore: 'A sua nota',
   yourComment: 'O seu comentário',
+  questions: {
+    send: 'Enviar',
+    finish: 'Terminar sem responder',
+    other: 'Outro',
+    several: 'Pode escolher várias opções',
+    missing: 'Responda a esta pergunta.',
+    notSaved: 'Não foi possível guardar as suas respostas. Verifique-as e envie-as novamente.',
+    saved: 'Guardado',
+  },
   closed: {
     title: 'Esta pesquisa terminou',
     text: (organization) =>

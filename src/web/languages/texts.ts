@@ -26,6 +26,18 @@ export type Texts = {
   answered: Message<[organization: string, when: string]>;
   yourScore: string;
   yourComment: string;
+  /** Follow-up questions, after the score. */
+  questions: {
+    send: string;
+    finish: string;
+    other: string;
+    /** Above a question that takes several options. */
+    several: string;
+    missing: string;
+    notSaved: string;
+    /** Shown when a script has saved an answer. */
+    saved: string;
+  };
   closed: Message<[organization: string]>;
   draft: Message<[organization: string]>;
   notFound: Message<[]>;

@@ -29,6 +29,7 @@ export const linkOf = (
   follow_up: null,
   thanks: null,
   texts: {},
+  questions: [],
   embed: {},
   person: null,
   completed_by: null,

@@ -1,0 +1,295 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound, Refusal } from '../errors.ts';
+import { enqueue } from '../jobs.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
+import { readBody } from '../lib/http/body.ts';
+import { refusalIn, statusOf } from '../lib/http/http.ts';
+import { isUuid, parse } from '../lib/validation/parse.ts';
+import {
+  allowFrames,
+  areFinal,
+  followUpOf,
+  type LinkAddress,
+  linkPaths,
+  pageOf,
+  readAnsweredCookie,
+  readObject,
+  type ShownLink,
+  thanksFor,
+} from '../responses/pages.ts';
+import { readScore } from '../responses/rules.ts';
+import {
+  answeredPage,
+  notSavedPage,
+  notTakingAnswersPage,
+  thanksPage,
+} from '../responses/view/messages.tsx';
+import { categoryOf, isScore } from '../survey-types.ts';
+import { shareIdOfTest } from '../surveys/lifecycle.ts';
+import { languageFor } from '../surveys/texts.ts';
+import { sendsJson, wantsJson } from '../web/headers.ts';
+import { readersLanguage, showPage } from '../web/show.ts';
+import {
+  type AnswerChanges,
+  checkAnswers,
+  missingAnswers,
+  type PostedAnswer,
+  type StoredAnswers,
+} from './check-answers.ts';
+import { askedOf, isAskedOf } from './definition.ts';
+import {
+  type AnsweredLink,
+  findPersonalResponse,
+  findSharedResponse,
+  type SavedAnswers,
+  saveAnswers,
+} from './queries.ts';
+
+/** Ten texts of 5,000 characters, each of nine bytes in a form. */
+const largestBody = 512 * 1024;
+const maxAttempts = 3;
+
+/** Where follow-up questions are answered: a form is sent, JSON saves. */
+export function questionPages({ db }: { db: Db }) {
+  const pages = new Hono();
+  for (const path of linkPaths) {
+    const name = path === 's' ? 'token' : 'share_id';
+    pages.post(`/${path}/:${name}/answers`, (c) =>
+      takeAnswers(c, db, { path, token: c.req.param(name) ?? '' }),
+    );
+  }
+  return pages;
+}
+
+type Address = Pick<LinkAddress, 'path' | 'token'>;
+type Link = AnsweredLink & Pick<ShownLink, 'shown_in' | 'isTest'>;
+type Posted = {
+  answers: PostedAnswer[];
+  isSent: boolean;
+  responseId: string | null;
+  /** Of a test, which records nothing. */
+  score: unknown;
+  fields: Record<string, string[]>;
+};
+
+async function takeAnswers(c: Context, db: Db, address: Address) {
+  const posted = readPosted(c, await readBody(c, largestBody));
+  let link: Link | undefined;
+  try {
+    link = await findLink(c, db, address, posted);
+    if (!link) throw notFound('survey');
+    const response = answerableResponse(link);
+    const save = () => checkAndSave(c, db, { address, posted, link: link! });
+    const { saved, shown, missing } = await inGroup(link.org_id, save, {
+      kind: 'answers',
+      waitMs: requestWaitMs,
+    });
+    if (missing.length > 0) throw new RequiredMissing(missing);
+    if (wantsJson(c)) return c.json({ data: { answers: shown } });
+    const answer = { ...response, at: new Date(response.at) };
+    const questions = followUpOf(link, address, { ...response, answers: saved });
+    const thanks = thanksFor(link, categoryOf(link.type, response.score));
+    return showPage(c, thanksPage({ ...pageOf(link), thanks, answer, questions, isFinal: true }));
+  } catch (error) {
+    return showRefusal(c, error, { link, address, posted });
+  }
+}
+
+const JsonBody = v.object({
+  answers: v.pipe(
+    v.array(
+      v.object({
+        question_id: v.string('must be text'),
+        value: v.optional(v.unknown()),
+        other: v.optional(v.unknown()),
+      }),
+      'must be a list',
+    ),
+    v.maxLength(100, 'must be at most 100'),
+  ),
+  response_id: v.nullish(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  score: v.optional(v.unknown()),
+});
+
+function readPosted(c: Context, body: string): Posted {
+  if (sendsJson(c)) {
+    const { answers, response_id = null, score } = parse(JsonBody, readObject(body));
+    const posted = answers.map(({ question_id: questionId, value, other }) => ({
+      questionId,
+      value,
+      other,
+    }));
+    return { answers: posted, isSent: false, responseId: response_id, score, fields: {} };
+  }
+  const form = new URLSearchParams(body);
+  const names = [...new Set(form.keys())];
+  const ids = new Set(
+    names.filter((name) => name.startsWith('q_')).map((name) => name.replace(/\.other$/, '')),
+  );
+  const answers = [...ids].map((questionId) => ({
+    questionId,
+    value: form.getAll(questionId).filter((value) => value !== ''),
+    other: form.get(`${questionId}.other`),
+  }));
+  const response = form.get('response_id');
+  return {
+    answers,
+    isSent: true,
+    responseId: response && isUuid(response) ? response : null,
+    score: form.get('score'),
+    fields: Object.fromEntries(names.map((name) => [name, form.getAll(name)])),
+  };
+}
+
+async function findLink(c: Context, db: Db, { path, token }: Address, posted: Posted) {
+  const tested = path === 's' ? shareIdOfTest(token) : undefined;
+  const cookie = path === 'f' ? readAnsweredCookie(c, token) : null;
+  const link = await (path === 's' && tested === undefined
+    ? findPersonalResponse(db, token)
+    : findSharedResponse(db, tested ?? token, cookie ?? posted.responseId));
+  if (!link) return undefined;
+  if (path === 'e') allowFrames(c, link);
+  const shown_in = languageFor(link, {
+    accepted: c.req.header('Accept-Language'),
+    property: link.person?.properties['language'],
+  });
+  if (tested === undefined) return { ...link, shown_in };
+  return { ...link, shown_in, isTest: true as const, response: testedResponse(link, posted) };
+}
+
+function testedResponse({ type, now }: AnsweredLink, posted: Posted) {
+  const score = readScore(posted.score);
+  if (score === null || !isScore(type, score)) return null;
+  return { id: '', score, comment: null, at: now.toISOString(), answers: {} };
+}
+
+/** The response whose answers may still be given, or a refusal. */
+function answerableResponse(link: Link) {
+  const { status, completed_by, response, isTest } = link;
+  if (status === 'draft' && !isTest) {
+    throw new Refusal('invalid', 'this survey is not open yet', { code: 'survey_draft' });
+  }
+  if (completed_by === 'hand') {
+    throw new Refusal('invalid', 'this survey is closed', { code: 'survey_closed' });
+  }
+  if (!response) {
+    throw new Refusal('conflict', 'follow-up questions are answered after the score', {
+      code: 'not_answered',
+    });
+  }
+  if (areFinal(link, response)) {
+    throw new Refusal('conflict', 'answers can be changed for 24 hours after the score', {
+      code: 'answers_final',
+    });
+  }
+  return response;
+}
+
+type Outcome = Pick<SavedAnswers, 'saved' | 'shown'> & { missing: string[] };
+
+/** Checks and saves, again when the questions of the survey have changed between the two. */
+async function checkAndSave(
+  c: Context,
+  db: Db,
+  { address, posted, link }: { address: Address; posted: Posted; link: Link },
+  attempt = 1,
+): Promise<Outcome> {
+  const response = answerableResponse(link);
+  const category = categoryOf(link.type, response.score);
+  const questions = askedOf(link.questions).filter((each) => isAskedOf(each, category));
+  const changes = checkAnswers(questions, posted.answers);
+  const missing = posted.isSent
+    ? missingAnswers(questions, withChanges(response.answers, changes))
+    : [];
+  if (link.isTest) return { saved: changes.added, shown: [], missing };
+  const isSent = posted.isSent && missing.length === 0;
+  const answers = { ...changes, responseId: response.id, isSent };
+  const traceparent = c.get('traceparent') ?? null;
+  const saved = await (isSent && link.is_subscribed
+    ? inTransaction(db, (tx) => saveAndPublish(tx, link, answers, traceparent))
+    : saveAnswers(db, link, answers));
+  if (saved) return { ...saved, missing };
+  const current = await findLink(c, db, address, posted);
+  if (!current) throw notFound('survey');
+  if (attempt === maxAttempts) {
+    throw new Refusal('conflict', 'this survey is being changed: send the answers again');
+  }
+  return await checkAndSave(c, db, { address, posted, link: current }, attempt + 1);
+}
+
+function withChanges(before: StoredAnswers, { added, removed }: AnswerChanges): StoredAnswers {
+  const rest = Object.entries(before).filter(([id]) => !removed.includes(id));
+  return { ...Object.fromEntries(rest), ...added };
+}
+
+type NewAnswers = Parameters<typeof saveAnswers>[2];
+
+/** The job publishes response.completed: reading the texts takes too long for a request. */
+async function saveAndPublish(
+  tx: Sql,
+  link: AnsweredLink,
+  answers: NewAnswers,
+  traceparent: string | null,
+) {
+  const saved = await saveAnswers(tx, link, answers);
+  if (saved && !saved.held && !saved.completed) {
+    const payload = { org_id: link.org_id, response_id: answers.responseId };
+    await enqueue(tx, [{ task: 'questions.publish_completed', payload, traceparent }]);
+  }
+  return saved;
+}
+
+class RequiredMissing extends Refusal {
+  readonly ids: readonly string[];
+  constructor(ids: readonly string[]) {
+    super('invalid', `${ids[0]}: this question must be answered`, { code: 'answer_required' });
+    this.ids = ids;
+  }
+}
+
+type Refused = { link: Link | undefined; address: Address; posted: Posted };
+
+/** People see the form again with what they entered, or what the link shows instead; programs see the error. */
+function showRefusal(c: Context, error: unknown, { link, address, posted }: Refused): Response {
+  const refusal = refusalIn(error);
+  if (!refusal || wantsJson(c)) throw error;
+  const { kind, code, retryInSeconds } = refusal;
+  if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
+  const status = statusOf[kind];
+  if (!link) {
+    if (kind !== 'unavailable') throw error;
+    const again = { action: c.req.path, fields: posted.fields };
+    return showPage(c, notSavedPage(readersLanguage(c), again), status);
+  }
+  const page = pageOf(link);
+  if (code === 'survey_draft') return showPage(c, notTakingAnswersPage('draft', page), status);
+  if (code === 'survey_closed') return showPage(c, notTakingAnswersPage('closed', page), status);
+  const { response } = link;
+  if (!response) throw error;
+  const isFinal = code === 'answers_final';
+  const answers = isFinal ? response.answers : enteredAnswers(response.answers, posted);
+  const asked = followUpOf(link, address, { ...response, answers });
+  const missing = error instanceof RequiredMissing ? error.ids : [];
+  const questions = asked && { ...asked, complaint: { isNotSaved: missing.length === 0, missing } };
+  const answer = { ...response, at: new Date(response.at) };
+  return showPage(c, answeredPage({ ...page, answer, questions, isFinal }), status);
+}
+
+/** What was entered, unchecked: only what fits a field of the form appears there. */
+function enteredAnswers(before: StoredAnswers, { answers }: Posted): StoredAnswers {
+  const entered = answers.map(({ questionId, value, other }) => {
+    const values = [value].flat().map(String);
+    const [first = ''] = values;
+    return [
+      questionId,
+      {
+        value: /^\d{1,2}$/.test(first) ? Number(first) : values,
+        text: first,
+        ...(typeof other === 'string' && { other }),
+      },
+    ];
+  });
+  return { ...before, ...Object.fromEntries(entered) };
+}

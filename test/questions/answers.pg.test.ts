@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mergeQuestions, type Question } from '../../src/questions/definition.ts';
+import { ask, asPerson, headingOf, visitor } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const { get, post, postJson, request } = visitor(db);
+
+const definition = mergeQuestions(
+  [],
+  [
+    {
+      kind: 'choice',
+      text: 'How did you hear of us?',
+      options: [{ label: 'Friend' }, { label: 'Web' }],
+      allow_other: true,
+    },
+    {
+      kind: 'choices',
+      text: 'What went wrong?',
+      categories: ['detractor'],
+      options: [{ label: 'Taste' }, { label: 'Price' }, { label: 'Time' }],
+      allow_other: true,
+    },
+    { kind: 'scale', text: 'How was the taste?', min: 0, max: 5 },
+    {
+      kind: 'text',
+      text: 'What else, {{first_name|friend}}?',
+      texts: { de: { text: 'Und sonst?' } },
+    },
+  ],
+  new Set(),
+);
+const [heard, wrong, taste, more] = definition as [Question, Question, Question, Question];
+const option = (question: Question, at: number) => question.options![at]!.id;
+
+const asking = (over: Record<string, unknown> = {}) =>
+  ask(db, { questions: db.json(definition as never), ...over });
+
+type Shown = { question_id: string; value: unknown; label: unknown; other: string | null };
+const shownIn = async (answer: Response) =>
+  ((await answer.json()) as { data: { answers: Shown[] } }).data.answers;
+const stored = async (survey: string) => {
+  const [row] = await db<{ answers: object; sent: boolean }[]>`
+    select a.answers, a.sent from response_answers a
+    join responses r on r.org_id = a.org_id and r.id = a.response_id where r.survey_id = ${survey}`;
+  return row && { ...row };
+};
+const cookieOf = (page: Response) => page.headers.get('Set-Cookie')?.split(';')[0] ?? '';
+
+test('the page after the score asks the questions of its category', async () => {
+  const { personal } = await asking();
+  const page = await post(personal, { score: '9' });
+  const html = await page.text();
+  assert.equal(headingOf(html), 'Thank you!');
+  assert.match(html, new RegExp(`action="${personal}/answers"`));
+  assert.match(html, /What else, friend\?/);
+  assert.match(html, /Finish without answering/);
+  assert.doesNotMatch(html, /What went wrong/);
+  assert.match(
+    page.headers.get('Content-Security-Policy') ?? '',
+    /script-src 'sha256-[^;]*; connect-src 'self'/,
+  );
+  const finished = await (await get(`${personal}?finish`)).text();
+  assert.equal(headingOf(finished), 'Thank you!');
+  assert.doesNotMatch(finished, /<form/);
+});
+
+test('a form saves all answers, and the link shows them', async () => {
+  const { personal, survey } = await asking();
+  await post(personal, { score: '2' });
+  const fields = new URLSearchParams([
+    [heard.id, ''],
+    [`${heard.id}.other`, 'Radio'],
+    [wrong.id, ''],
+    [wrong.id, option(wrong, 2)],
+    [wrong.id, option(wrong, 0)],
+    [taste.id, '4'],
+    [more.id, ' Fresh beans \r\nplease '],
+  ]);
+  const sent = await request(`${personal}/answers`, {
+    method: 'POST',
+    headers: asPerson,
+    body: fields,
+  });
+  const html = await sent.text();
+  assert.equal(sent.status, 200);
+  assert.match(html, /<dt[^>]*>What went wrong\?<\/dt><dd[^>]*>Taste; Time<\/dd>/);
+  assert.deepEqual(await stored(survey), {
+    answers: {
+      [heard.id]: { other: 'Radio' },
+      [wrong.id]: { value: [option(wrong, 0), option(wrong, 2)] },
+      [taste.id]: { value: 4 },
+      [more.id]: { text: 'Fresh beans \nplease' },
+    },
+    sent: true,
+  });
+  const later = await (await get(personal)).text();
+  assert.match(later, /Fresh beans \nplease<\/textarea>/);
+
+  await post(`${personal}/answers`, { [more.id]: '' });
+  assert.ok(!(more.id in (await stored(survey))!.answers), 'an emptied text is removed');
+});
+
+test('JSON saves answer by answer, and returns them as the API shows them', async () => {
+  const { shared, survey } = await asking();
+  const first = await post(shared, { score: '8' });
+  const json = (answers: unknown) =>
+    request(`${shared}/answers`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Cookie: cookieOf(first) },
+      body: JSON.stringify({ answers }),
+    });
+  await json([{ question_id: more.id, value: 'Nothing' }]);
+  const answers = await shownIn(
+    await json([{ question_id: heard.id, value: option(heard, 1), other: 'ignored' }]),
+  );
+  assert.deepEqual(answers, [
+    {
+      question_id: heard.id,
+      question: heard.text,
+      kind: 'choice',
+      value: option(heard, 1),
+      label: 'Web',
+      other: null,
+    },
+    {
+      question_id: more.id,
+      question: more.text,
+      kind: 'text',
+      value: 'Nothing',
+      label: null,
+      other: null,
+    },
+  ]);
+  assert.equal((await stored(survey))!.sent, false);
+});
+
+for (const [name, answer, complaint] of [
+  ['an unknown question', { question_id: 'q_000000000000', value: 'x' }, /q_000000000000 is no/],
+  ['a question of another category', { question_id: wrong.id, value: [] }, /is no question/],
+  ['an unknown option', { question_id: heard.id, value: 'o_00000000' }, /among the options/],
+  ['a value out of range', { question_id: taste.id, value: 6 }, /from 0 to 5/],
+  ['a long text', { question_id: more.id, value: 'x'.repeat(5001) }, /at most 5000/],
+  ['a long other', { question_id: heard.id, value: null, other: 'x'.repeat(201) }, /at most 200/],
+] as const) {
+  test(`nothing is saved with ${name}`, async () => {
+    const { personal, survey } = await asking();
+    await post(personal, { score: '9' });
+    const answers = [{ question_id: taste.id, value: 3 }, answer];
+    const refused = await postJson(`${personal}/answers`, { answers });
+    assert.equal(refused.status, 400);
+    const { error } = (await refused.json()) as { error: string };
+    assert.match(error, complaint);
+    assert.ok(error.includes(answer.question_id));
+    assert.equal(await stored(survey), undefined);
+  });
+}
+
+test('answers need a score, and are final after a day', async () => {
+  const { personal, survey } = await asking();
+  const answers = [{ question_id: taste.id, value: 3 }];
+  const early = await postJson(`${personal}/answers`, { answers });
+  assert.equal(early.status, 409);
+  await post(personal, { score: '9' });
+  await db`update responses set created_at = now() - interval '25 hours' where survey_id = ${survey}`;
+  const late = await postJson(`${personal}/answers`, { answers });
+  assert.deepEqual(
+    [late.status, ((await late.json()) as { code: string }).code],
+    [409, 'answers_final'],
+  );
+  assert.doesNotMatch(await (await get(personal)).text(), /<form/);
+  assert.equal((await postJson('/s/unknown/answers', { answers })).status, 404);
+});
+
+test('a closed survey takes no answers, one that completed does', async () => {
+  const { personal, survey } = await asking();
+  await post(personal, { score: '9' });
+  const answers = [{ question_id: taste.id, value: 3 }];
+  assert.equal((await postJson(`${personal}/answers`, { answers })).status, 200);
+  await db`update surveys set status = 'completed', completed_by = 'hand', completed_at = now() where id = ${survey}`;
+  assert.equal((await postJson(`${personal}/answers`, { answers })).status, 400);
+});
+
+test('a missing required answer keeps the others and shows the form again', async () => {
+  const questions = definition.map((each) => ({ ...each, required: each.id === more.id }));
+  const { personal, survey } = await asking({ questions: db.json(questions as never) });
+  const first = await post(personal, { score: '9' });
+  assert.doesNotMatch(await first.text(), /Finish without answering/);
+  const sent = await post(`${personal}/answers`, { [taste.id]: '5', [more.id]: '' });
+  assert.equal(sent.status, 400);
+  assert.match(await sent.text(), /Please answer this question\./);
+  assert.deepEqual(await stored(survey), { answers: { [taste.id]: { value: 5 } }, sent: false });
+});
+
+test('a form that does not fit the questions any more is shown with what was entered', async () => {
+  const { personal, survey } = await asking();
+  await post(personal, { score: '9' });
+  const left = definition.filter(({ id }) => id !== taste.id);
+  await db`update surveys set questions = ${db.json(left as never)} where id = ${survey}`;
+  const sent = await post(`${personal}/answers`, { [taste.id]: '5', [more.id]: 'Keep me' });
+  const html = await sent.text();
+  assert.equal(sent.status, 400);
+  assert.match(html, /role="alert"/);
+  assert.match(html, /Keep me<\/textarea>/);
+});
+
+test('a frame answers by the id of its response', async () => {
+  const { shared, survey } = await asking();
+  const embedded = shared.replace('/f/', '/e/');
+  const html = await (await post(embedded, { score: '9' })).text();
+  const [, id] = /name="response_id" value="([^"]+)"/.exec(html) ?? [];
+  assert.ok(id);
+  const framed = await post(`${embedded}/answers`, { response_id: id, [taste.id]: '1' });
+  assert.equal(framed.status, 200);
+  assert.deepEqual(await stored(survey), { answers: { [taste.id]: { value: 1 } }, sent: true });
+});
+
+test('answers of a response on hold are on hold, and go with it when it is replaced', async () => {
+  const { personal, survey, letTimePass } = await asking();
+  await post(personal, { score: '9', topic: 'x' });
+  assert.equal((await post(`${personal}/answers`, { [taste.id]: '1' })).status, 200);
+  const facets = async () =>
+    Number(
+      (await db`select count(*) from response_facets where survey_id = ${survey}`)[0]!['count'],
+    );
+  assert.equal(await facets(), 0);
+  await letTimePass('1 minute');
+  await post(personal, { score: '3' });
+  assert.equal(await stored(survey), undefined);
+  await post(`${personal}/answers`, { [taste.id]: '2' });
+  assert.equal(await facets(), 1);
+});
+
+test('questions appear in the language of the reader', async () => {
+  const { shared } = await asking({
+    texts: db.json({ de: { question_text: 'Wie wahrscheinlich?' } }),
+  });
+  const german = { ...asPerson, 'Accept-Language': 'de' };
+  const html = await (await post(shared, { score: '9' }, german)).text();
+  assert.match(html, /Und sonst\?/);
+  assert.match(html, /Ohne Antwort beenden/);
+});
+
+test('links of a test mail record no answers', async () => {
+  const { shared, survey } = await asking();
+  const tested = `/s/test.${shared.slice(3)}`;
+  const html = await (await post(tested, { score: '9' })).text();
+  assert.match(html, new RegExp(`action="${tested.replace('.', '\\.')}/answers"`));
+  const sent = await post(`${tested}/answers`, { score: '9', [taste.id]: '5' });
+  assert.match(await sent.text(), /How was the taste\?/);
+  assert.equal(await stored(survey), undefined);
+});
