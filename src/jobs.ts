@@ -27,6 +27,8 @@ export const payloads = {
   'people.apply_retention': Nothing,
   'people.file_erasures': Nothing,
   'people.finish_erasure': v.object({ org_id: Uuid, erasure_id: Uuid }),
+  'questions.publish_completed': v.object({ org_id: Uuid, response_id: Uuid }),
+  'questions.sweep': Nothing,
   'responses.clean_up': Nothing,
   'responses.publish_detractor': v.object({ org_id: Uuid, response_id: Uuid }),
   'sends.clean_up': Nothing,
@@ -95,6 +97,7 @@ export const slowJobs: readonly (readonly JobName[])[] = [
     'summaries.month',
     'notifications.mail',
     'notifications.post',
+    'questions.publish_completed',
     'responses.publish_detractor',
   ],
 ];

@@ -31,6 +31,7 @@ import {
 import { finishErasure } from './people/erase.ts';
 import { type ErasureFile, fileErasures } from './people/receipts-file.ts';
 import { applyRetention } from './people/retention.ts';
+import { publishCompleted, sweepCompletions } from './questions/completion.ts';
 import { cleanUpVisits } from './responses/erase.ts';
 import { publishDetractor } from './responses/events.ts';
 import type { MailJobs } from './sends/mail-job.ts';
@@ -89,6 +90,9 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'people.apply_retention': () => applyRetention(tools),
     'people.file_erasures': () => fileErasures(tools),
     'people.finish_erasure': (job) => finishErasure(of(job), job),
+    'questions.publish_completed': (job, { traceparent }) =>
+      publishCompleted(of(job), job, traceparent),
+    'questions.sweep': () => sweepCompletions(tools),
     'responses.clean_up': () => cleanUpVisits(tools),
     'responses.publish_detractor': (job, { traceparent }) =>
       publishDetractor(of(job), job, traceparent),
@@ -153,6 +157,7 @@ const schedule: Partial<Record<JobName, string>> = {
   'surveys.fold_tallies': '17 * * * *',
   'contacts.clean_up': '37 * * * *',
   'campaigns.sweep': '* * * * *',
+  'questions.sweep': '* * * * *',
   'sends.recover': '* * * * *',
   'mailbox.clean_up': '29 * * * *',
   'members.clean_up': '47 * * * *',

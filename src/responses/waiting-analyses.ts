@@ -1,5 +1,6 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Claim, isAbandoned, isClaimable } from '../lib/work/claims.ts';
+import { wordsOf } from '../questions/erase.ts';
 
 export type WaitingAnalysis = {
   id: string;
@@ -119,8 +120,8 @@ export async function insertWaitingSince(sql: Sql, orgId: string, since: Date) {
     await sql<{ answers: number; asked_at: string }[]>`
       with asked as (
         select org_id, id
-        from responses
-        where org_id = ${orgId} and created_at >= ${since} and comment is not null
+        from responses r
+        where org_id = ${orgId} and created_at >= ${since} and coalesce(comment, ${wordsOf(sql)}) is not null
           and held_reason is null
         order by id
         for key share
@@ -146,7 +147,16 @@ export const insertWaiting = (sql: Sql, answers: Part, { isHistory = false } = {
   join organizations o on o.id = a.org_id and o.ai_enabled
   on conflict do nothing`;
 
-/** Identifies one request for an analysis. */
+/** The insert that asks for new analyses of answers, from a select of their org_id and id: more was written since. */
+export const insertWaitingAgain = (sql: Sql, answers: Part) => sql`
+  insert into waiting_analyses as w (org_id, response_id, asked_at)
+  select a.org_id, a.id, now()
+  from (${answers}) as a (org_id, id)
+  join organizations o on o.id = a.org_id and o.ai_enabled
+  on conflict (org_id, response_id) do update
+    set asked_at = excluded.asked_at, due_at = excluded.due_at, tries = 0, claimed_by = null`;
+
+/** Which analysis is meant: of an answer, as it was asked for. */
 export type AnalysisTarget = {
   orgId: string;
   responseId: string;

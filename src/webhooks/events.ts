@@ -44,6 +44,30 @@ export const payloads = {
     ),
     timestamp: Moment,
   }),
+  'response.completed': v.object({
+    version: Version,
+    surveyId: Uuid,
+    responseId: Uuid,
+    score: v.pipe(
+      Whole,
+      v.minValue(0),
+      v.maxValue(10),
+      v.description('normalized to 0-10, whatever the scale of the survey'),
+    ),
+    answers: v.array(
+      v.object({
+        questionId: v.string(),
+        kind: v.picklist(['text', 'scale', 'choice', 'choices']),
+        value: v.pipe(
+          v.nullable(v.union([v.string(), Whole, v.array(v.string())])),
+          v.description(
+            'the beginning of a text, redacted like the comment of detractor.detected; a number; an option id; a list of option ids; null for an other answer alone',
+          ),
+        ),
+      }),
+    ),
+    timestamp: Moment,
+  }),
   'survey.completed': v.object({
     version: Version,
     surveyId: Uuid,
@@ -79,6 +103,11 @@ export const eventTypes = [
   {
     type: 'detractor.detected',
     description: 'A response with the score of a detractor was recorded.',
+  },
+  {
+    type: 'response.completed',
+    description:
+      'The follow-up questions of a response were answered: sent, or not changed for 30 minutes.',
   },
   {
     type: 'survey.completed',
@@ -140,10 +169,16 @@ export const responseReceived = (response: ResponseFacts & { comment: string | n
   });
 
 /** Events with personal data in their body: they are not sent after an erasure, and erasures delete their bodies. */
-export const personalEventTypes: readonly EventType[] = ['detractor.detected'];
+export const personalEventTypes: readonly EventType[] = [
+  'detractor.detected',
+  'response.completed',
+];
 
 /** Part of the body of a personal event that has no excerpt. */
 export const noExcerpt = '"comment":null';
+
+/** Part of each response.completed that carries a text. */
+export const textAnswer = '"kind":"text"';
 
 export const detractorDetected = (response: ResponseFacts & { excerpt: string | null }) =>
   makeEvent('detractor.detected', {
@@ -152,6 +187,29 @@ export const detractorDetected = (response: ResponseFacts & { excerpt: string | 
     score: response.score,
     comment: response.excerpt,
     timestamp: response.at,
+  });
+
+export type CompletedAnswer = {
+  questionId: string;
+  kind: 'text' | 'scale' | 'choice' | 'choices';
+  value: string | number | string[] | null;
+};
+
+type CompletedFacts = {
+  surveyId: string;
+  responseId: string;
+  type: SurveyType;
+  score: number;
+  answers: CompletedAnswer[];
+  at: Date;
+};
+
+export const responseCompleted = ({ type, score, at, answers, ...ids }: CompletedFacts) =>
+  makeEvent('response.completed', {
+    ...ids,
+    score: normalized(type, score),
+    answers,
+    timestamp: at,
   });
 
 type CompletionFacts = Tally & {

@@ -1,6 +1,6 @@
 import type { Db, Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
-import { noExcerpt, personalEventTypes } from './events.ts';
+import { noExcerpt, personalEventTypes, textAnswer } from './events.ts';
 
 /** Number of deliveries kept per webhook, regardless of age. */
 const keep = 50;
@@ -101,6 +101,7 @@ export async function eraseBodiesOf(
     set body = '', erased_at = now()
     where org_id = ${orgId} and id >= least_id_at(${since}::timestamptz - interval '10 seconds')
       and type = any (${[...personalEventTypes]}) and erased_at is null and strpos(body, ${noExcerpt}) = 0
+      and (type <> 'response.completed' or strpos(body, ${textAnswer}) > 0)
       and exists (select from unnest(${[...responseIds]}::text[]) as of (id) where strpos(e.body, of.id) > 0)
     returning id`;
   if (erased.length === 0) return 0;

@@ -15,7 +15,7 @@ import {
   type WebhookRef,
 } from './delivery.queries.ts';
 import type { EmittedDelivery, NewEvents } from './emit.ts';
-import { noExcerpt, personalEventTypes } from './events.ts';
+import { noExcerpt, personalEventTypes, textAnswer } from './events.ts';
 import { findTarget, type WebhookTarget } from './queries.ts';
 import { createRecorder } from './record.ts';
 
@@ -155,7 +155,9 @@ export function createDeliveryWorker(tools: WorkerTools) {
 
 /** Personal data may have been erased while the delivery was in memory, so that it must be looked up before sending. */
 const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
-  personalEventTypes.some((type) => type === event) && !body.includes(noExcerpt);
+  personalEventTypes.some((type) => type === event) &&
+  !body.includes(noExcerpt) &&
+  (event !== 'response.completed' || body.includes(textAnswer));
 
 /** Caches URLs and secrets briefly, so that an inactive webhook soon gets no more deliveries. */
 function createTargets(db: Db) {
