@@ -9,6 +9,7 @@ import { docsHeaders, renderDocs } from './lib/openapi/docs.tsx';
 import { type ApiSection, describeApi } from './lib/openapi/openapi.ts';
 import { withReferences } from './lib/openapi/references.ts';
 import { peopleSection } from './people/api.ts';
+import { questionSection } from './questions/results.ts';
 import { answeringSection, responseSection } from './responses/api.ts';
 import { sendSection } from './sends/api.ts';
 import { summarySection } from './summaries/api.ts';
@@ -22,6 +23,7 @@ type Settings = { serviceName: string; maxContacts: number };
 /** In the order of the document. */
 const sections = ({ maxContacts }: Settings): ApiSection[] => [
   surveySection,
+  questionSection,
   sendSection({ maxContacts }),
   campaignSection,
   contactSection,

@@ -25,7 +25,14 @@ export const readTools = [
     title: 'List responses',
     path: '/api/v1/responses',
     description:
-      'Responses with score, comment and contact, newest first. Filters can be combined.',
+      'Responses with score, comment, follow-up answers and contact, newest first. Filters can be combined.',
+  },
+  {
+    name: 'get_question_results',
+    title: 'Count follow-up answers',
+    path: '/api/v1/surveys/{id}/questions',
+    description:
+      'For each follow-up question of a survey: how many were asked and answered, counts by option, the mean of a scale.',
   },
   {
     name: 'get_nps',

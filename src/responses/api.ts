@@ -26,6 +26,7 @@ import { releaseResponse } from './release.ts';
 import { type HeldTally, rollUp } from './rules.ts';
 import {
   AnswerBody,
+  answerFilter,
   FollowUpInput,
   GivenAnswer,
   NoteInput,
@@ -143,7 +144,7 @@ export const responseSection: ApiSection = {
       about: 'Combines all filters. A survey of another organization matches nothing.',
       permission: 'read',
       query: ResponseQuery,
-      openQuery: propertyFilter,
+      openQuery: [propertyFilter, answerFilter],
       answer: { status: 200, about: 'a page of responses', schema: List(Response) },
       refusals: { 422: ['search_too_slow'] },
     },
@@ -164,7 +165,7 @@ export const responseSection: ApiSection = {
       about: `All responses that match the filters of the list, newest first. ${csvDescription}`,
       permission: 'read',
       query: ResponseExportQuery,
-      openQuery: propertyFilter,
+      openQuery: [propertyFilter, answerFilter],
       answer: { status: 200, about: 'the file, streamed', files: exportTypes },
     },
     {
@@ -230,7 +231,7 @@ export const responseSection: ApiSection = {
         'filters. Responses on other scales count by their category.',
       permission: 'read',
       query: NpsQuery,
-      openQuery: propertyFilter,
+      openQuery: [propertyFilter, answerFilter],
       answer: {
         status: 200,
         about: 'the score and its counts',
@@ -247,7 +248,7 @@ export const responseSection: ApiSection = {
         'The first and last row only count responses in the range. At most 1,100 rows.',
       permission: 'read',
       query: TrendQuery,
-      openQuery: propertyFilter,
+      openQuery: [propertyFilter, answerFilter],
       answer: { status: 200, about: 'one row per interval, oldest first', schema: NpsTrend },
       refusals: { 400: ['too_many_rows'] },
     },

@@ -14,8 +14,10 @@ import {
 } from '../lib/export/export.ts';
 import type { Position } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
+import type { Question } from '../questions/definition.ts';
+import { listQuestions } from '../questions/queries.ts';
 import type { ResponseFilter } from './filter.queries.ts';
-import { itemJoins, itemText, listedRows, matched, surveyMembers } from './queries.ts';
+import { answersOf, itemJoins, itemText, listedRows, matched, surveyMembers } from './queries.ts';
 
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
 
@@ -26,34 +28,78 @@ export async function* exportResponses(
   { filter, format }: ExportWish,
 ): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
-  if (format === 'csv') yield csvLine(Object.keys(csvCells(tools.db)));
+  const questions = format === 'csv' ? await listQuestions(tools.db, orgId, filter.survey_id) : [];
+  if (format === 'csv') yield csvLine(columnNames(Object.keys(csvCells(tools.db)), questions));
   yield* readAhead<Position>((after, reader) =>
-    read(reader, (sql) => readRange(sql, orgId, { after, filter, format })),
+    read(reader, (sql) => readRange(sql, orgId, { after, filter, format, questions })),
   );
 }
 
+/** The names of all columns: questions of the same text are told apart by a number. */
+function columnNames(fields: readonly string[], questions: readonly Question[]): string[] {
+  const names = new Set(fields);
+  for (const { text } of questions) {
+    let name = text;
+    for (let number = 2; names.has(name); number += 1) name = `${text} ${number}`;
+    names.add(name);
+  }
+  return [...names];
+}
+
+/** The lines of one range of the list. */
 export async function readRange(
   sql: Sql,
   orgId: OrgId,
-  { filter, format, after }: ExportWish & { after: Position | null },
+  {
+    filter,
+    format,
+    after,
+    questions = [],
+  }: ExportWish & { after: Position | null; questions?: readonly Question[] },
 ): Promise<RangeText<Position>> {
   return await readLines(sql`
     with ${matched(sql, orgId, filter)},
     ${pickRange(sql, listedRows(sql, orgId, filter), after)},
     ${sharedCells(sql, orgId, format)}
-    select ${linesOfRange(sql, exportLine(sql, format))}
+    select ${linesOfRange(sql, exportLine(sql, orgId, { format, questions }))}
     from picked p
     join responses r on r.org_id = ${orgId} and r.id = p.id
     left join named on named.id = r.survey_id
     left join tagged on tagged.response_id = r.id
-    ${itemJoins(sql)}`);
+    ${itemJoins(sql, orgId)}`);
 }
 
-/** Postgres makes the line, because passing columns through the service costs more than the rest of the export. */
-const exportLine = (sql: Sql, format: ExportFormat): Part =>
-  format === 'csv'
-    ? sql`concat(${Object.values(csvCells(sql)).reduce((line, cell) => sql`${line}, ',', ${cell}`)}, E'\\r\\n')`
-    : sql`(${itemText(sql, { survey: sql`named.shown`, tags: sql`coalesce(tagged.shown, '[]')` })} || E'\\n')`;
+/**
+ * The line of a response in a file, with its end, from a response `r`, its contact `c` and analysis `a`, its survey in
+ * `named` and its tags in `tagged`. Postgres makes it: to pass columns on costs the service more than all else of a file.
+ */
+function exportLine(sql: Sql, orgId: OrgId, { format, questions }: LineParts): Part {
+  if (format === 'csv') {
+    const cells = Object.values(csvCells(sql)).reduce((line, cell) => sql`${line}, ',', ${cell}`);
+    return sql`concat(${cells}, ${answerCells(sql, questions)}, E'\\r\\n')`;
+  }
+  const survey = sql`named.shown`;
+  const tags = sql`coalesce(tagged.shown, '[]')`;
+  return sql`(${itemText(sql, { survey, tags, answers: answersOf(sql, orgId) })} || E'\\n')`;
+}
+
+type LineParts = { format: ExportFormat; questions: readonly Question[] };
+
+/** The cells of all questions, each after a comma: as one expression, because a function takes a hundred arguments. */
+const answerCells = (sql: Sql, questions: readonly Question[]): Part =>
+  questions.length === 0
+    ? sql`null`
+    : sql`
+  coalesce((
+    select string_agg(concat(',', ${csvCell(sql, sql`cell`)}), '' order by place)
+    from response_answers given
+    cross join lateral (
+      select place, answer_cell(q, given.answers -> (q ->> 'id')) as cell
+      from jsonb_array_elements(${JSON.stringify(questions)}::text::jsonb) with ordinality as asked (q, place)
+      offset 0
+    ) cells
+    where given.org_id = r.org_id and given.response_id = r.id
+  ), ${','.repeat(questions.length)})`;
 
 const csvCells = (sql: Sql): Record<string, Part> => ({
   id: sql`r.id`,

@@ -12,7 +12,12 @@ export type NpsScope = {
   facets: readonly Facet[];
 };
 
-export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
+/** A property of the response, a tag (by id), a sentiment, or an option or value of a follow-up question. */
+export type Facet = {
+  kind: 'property' | 'tag' | 'sentiment' | 'answer';
+  name: string;
+  value: string;
+};
 
 export type ResponseFilter = NpsScope & {
   category: Category | null;
@@ -284,7 +289,7 @@ const countUpTo = (sql: Sql, orgId: OrgId, facet: Part, limit: number) => sql`
   select count(*)
   from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${limit}) counted`;
 
-const hasFacets = (sql: Sql, orgId: OrgId, facets: readonly Facet[], row: Part): Part =>
+export const hasFacets = (sql: Sql, orgId: OrgId, facets: readonly Facet[], row: Part): Part =>
   andAll(
     sql,
     facets.map(
@@ -309,6 +314,12 @@ function wouldHave(sql: Sql, facet: Facet): Part {
     return sql`exists (
       select from response_tags t
       where t.org_id = r.org_id and t.response_id = r.id and t.tag_id = ${facet.value}::uuid)`;
+  }
+  if (facet.kind === 'answer') {
+    return sql`${facetOf(sql, facet)} in (
+      select answer_facets(a.answers)
+      from response_answers a
+      where a.org_id = r.org_id and a.response_id = r.id)`;
   }
   return sql`${facetOf(sql, facet)} in (select property_facets(r.properties))`;
 }

@@ -69,8 +69,9 @@ const tooSlow = () =>
 
 const callerLeft = () => new Refusal('invalid', 'the caller gave up this request');
 
-const prefix = 'property.';
-/** Each facet costs an index lookup per row. */
+const propertyPrefix = 'property.';
+const answerPrefix = 'answer.';
+/** Each is a look into an index for every row. */
 const maxFacets = 10;
 
 type Queries = Record<string, string[]>;
@@ -84,11 +85,15 @@ export function parseFiltered<const E extends Entries>(
   const { tag = [], sentiment } = query as { tag?: string[]; sentiment?: string };
   const facets: Facet[] = [
     ...propertiesIn(queries),
+    ...answersIn(queries),
     ...tag.map((id): Facet => ({ kind: 'tag', name: '', value: id.toLowerCase() })),
     ...(sentiment ? [{ kind: 'sentiment', name: '', value: sentiment } as const] : []),
   ];
   if (facets.length > maxFacets) {
-    throw new Refusal('invalid', `use at most ${maxFacets} filters by tag, property and sentiment`);
+    throw new Refusal(
+      'invalid',
+      `use at most ${maxFacets} filters by tag, property, sentiment and answer`,
+    );
   }
   return { ...query, facets, ignored: withoutProperties(query.ignored) };
 }
@@ -99,14 +104,26 @@ export const ignoredParameters = (
 ): string[] => withoutProperties(unknownParameters(schema, queries));
 
 const withoutProperties = (names: readonly string[]) =>
-  names.filter((name) => !name.startsWith(prefix));
+  names.filter((name) => !name.startsWith(propertyPrefix) && !name.startsWith(answerPrefix));
 
 function propertiesIn(queries: Queries): Facet[] {
   return Object.entries(queries).flatMap(([parameter, values]) => {
-    if (!parameter.startsWith(prefix)) return [];
-    const name = parameter.slice(prefix.length);
+    if (!parameter.startsWith(propertyPrefix)) return [];
+    const name = parameter.slice(propertyPrefix.length);
     if (name === '')
       throw new Refusal('invalid', `${parameter}: the name of a property is missing`);
     return values.map((value): Facet => ({ kind: 'property', name, value }));
+  });
+}
+
+/** The value is an option id or the value of a scale. */
+function answersIn(queries: Queries): Facet[] {
+  return Object.entries(queries).flatMap(([parameter, values]) => {
+    if (!parameter.startsWith(answerPrefix)) return [];
+    const name = parameter.slice(answerPrefix.length);
+    if (!/^q_[\w-]{1,40}$/.test(name) || !values.every((value) => /^[\w-]{1,40}$/.test(value))) {
+      throw new Refusal('invalid', `${parameter}: must be answer.QUESTION_ID=OPTION_ID or VALUE`);
+    }
+    return values.map((value): Facet => ({ kind: 'answer', name, value }));
   });
 }

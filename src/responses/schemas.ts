@@ -4,6 +4,7 @@ import type { Parameter } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
 import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
 import { maxCommentLength, maxNoteLength, maxTags } from '../limits.ts';
+import { questionKinds } from '../questions/definition.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
 import { NetPromoterScore, ScoreInterval } from '../surveys/schemas.ts';
 import { readInstants } from './period.ts';
@@ -215,6 +216,25 @@ export const Response = v.object({
     'properties of the contact at the time of the response, of the imported row, or from the embedding website',
   ),
   tags: described(v.array(v.object({ id: Id, name: v.string(), color: v.string() })), 'by name'),
+  answers: described(
+    v.array(
+      v.object({
+        question_id: v.string(),
+        question: v.string(),
+        kind: v.picklist(questionKinds),
+        value: described(
+          v.nullable(v.union([v.string(), v.number(), v.array(v.string())])),
+          'a text, a value of the scale, an option id or several; null for an other answer alone',
+        ),
+        label: described(
+          v.nullable(v.union([v.string(), v.array(v.string())])),
+          "of the options, in the survey's language",
+        ),
+        other: v.nullable(v.string()),
+      }),
+    ),
+    'to the follow-up questions, in the order of the survey',
+  ),
   state: described(
     v.nullable(v.picklist(states)),
     'state of the follow-up; new detractors are `open`, other responses null',
@@ -233,6 +253,15 @@ export const AnswerBody = v.object({
 });
 
 export const GivenAnswer = v.object({ id: Id, score: v.pipe(v.number(), v.integer()) });
+
+/** The filters of the results of questions. */
+export const ResultsQuery = v.object({
+  date_from: responseScope.date_from,
+  date_to: responseScope.date_to,
+  tz: responseScope.tz,
+  tag: facetScope.tag,
+  category: v.optional(oneOf(categories)),
+});
 
 export const NpsQuery = v.object({ ...responseScope, ...kindScope, ...facetScope });
 
@@ -319,4 +348,22 @@ export const propertyFilter: Parameter = {
     additionalProperties: { type: 'string' },
   },
   example: { 'property.plan': 'pro' },
+};
+
+/** The same for answers to follow-up questions. */
+export const answerFilter: Parameter = {
+  name: 'answer',
+  in: 'query',
+  required: false,
+  description:
+    '`answer.QUESTION_ID=VALUE` limits to responses with that option id or scale value. Each question is a parameter ' +
+    'of its own, a question may be given several times, and all apply together.',
+  style: 'form',
+  explode: true,
+  schema: {
+    type: 'object',
+    propertyNames: { type: 'string', pattern: '^answer\\.q_' },
+    additionalProperties: { type: 'string' },
+  },
+  example: { 'answer.q_3f9a0c1d2e4b': 'o_5d2c81aa' },
 };

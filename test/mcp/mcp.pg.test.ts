@@ -55,6 +55,7 @@ test('read keys see the reading tools, write keys also send_survey', async () =>
     'list_surveys',
     'get_survey',
     'list_responses',
+    'get_question_results',
     'get_nps',
     'get_nps_trend',
     'why',

@@ -72,6 +72,7 @@ test('a response has its documented fields, in the list and alone', async () => 
     language: null,
     properties: {},
     tags: [],
+    answers: [],
     state: 'open',
     owner: null,
   };

@@ -187,7 +187,7 @@ export type Operation = {
   parameters?: Readonly<Record<string, { about: string; schema: Schema }>>;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
   /** Parameters whose names callers choose. */
-  openQuery?: Parameter;
+  openQuery?: readonly Parameter[];
   /** Takes `If-Match`. */
   ifMatch?: boolean;
   body?: v.GenericSchema;

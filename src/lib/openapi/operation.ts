@@ -29,7 +29,7 @@ export function describeOperation(
     parameters: [
       ...pathParameters(operation, example.path),
       ...queryParameters(operation.query, named),
-      ...(operation.openQuery ? [operation.openQuery] : []),
+      ...(operation.openQuery ?? []),
       ...(method === 'post' && permission !== 'none' ? [idempotencyKey] : []),
       ...(operation.ifMatch ? [ifMatch] : []),
     ],
