@@ -8,6 +8,7 @@ import { validateMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
 import { type CsvRow, csvRows, detectForm } from '../lib/cli/csv.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { createSamples, ensureQuestions } from '../questions/import.ts';
 import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
 import { readNps } from '../responses/trend.ts';
@@ -51,18 +52,32 @@ export async function importExport(
   const began = performance.now();
   const rules = { type, zone, now: Date.now() };
   const file = zeroFileCounts();
-  for await (const _ of readExport(opened, rules, file));
+  const { add, samples } = createSamples();
+  for await (const row of readExport(opened, rules, file)) {
+    if (row.kind === 'response') add(row.response.answers);
+  }
   refuseUnusable(opened, file);
   const before = await tallyOf(db, writer);
   const total = countUnderstood(file);
   const rows = readExport(opened, rules, zeroFileCounts());
   const imported = dryRun
     ? zeroImportCounts()
-    : await importRows(db, writer, rows, (done) => onProgress(done, total));
+    : await importRows(
+        db,
+        { ...writer, questions: await addQuestions(db, writer, samples) },
+        rows,
+        (done) => onProgress(done, total),
+      );
   const after = await tallyOf(db, writer);
   const seconds = (performance.now() - began) / 1000;
   return { file, inFile: scored(file.responses), before, after, imported, seconds };
 }
+
+const addQuestions = (
+  db: Db,
+  writer: ImportWriter,
+  samples: Parameters<typeof ensureQuestions>[2],
+) => inTransaction(db, (tx) => ensureQuestions(tx, writer, samples));
 
 async function tallyOf(db: Db, { orgId, surveyId }: ImportWriter) {
   return scored(await readNps(db, orgId, { ...everything, survey_id: surveyId }));

@@ -9,6 +9,7 @@ import {
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
 import { isLongerThan, maxCommentLength, maxNoteLength, maxTags } from '../limits.ts';
+import { type ImportedCells, questionText } from '../questions/import.ts';
 import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 
 export type ImportedResponse = {
@@ -20,6 +21,8 @@ export type ImportedResponse = {
   note: string | null;
   person: CheckedContact | null;
   properties: Record<string, string>;
+  /** Answers to further questions, by the text of the question. */
+  answers: ImportedCells;
 };
 
 export type ImportedSuppression = {
@@ -66,6 +69,13 @@ function rowReader(cells: readonly string[], { plan, zone, now }: RowRules) {
       joinLines(
         text('name') ?? [text('first name'), text('last name')].filter(Boolean).join(' '),
       ) || null,
+    answers: () =>
+      Object.fromEntries(
+        plan.columns.flatMap(({ name, use }, place) => {
+          const value = use === 'question' ? cells[place]?.trim() : '';
+          return value ? [[questionText(name), value]] : [];
+        }),
+      ) as Record<string, string>,
     properties: () =>
       Object.fromEntries(
         plan.columns.flatMap(({ name, use }, place) => {
@@ -105,7 +115,7 @@ function readResponse(row: RowReader, { type }: RowRules): ReadRow {
   const category = categoryOf(type, score);
   return {
     kind: 'response',
-    response: { score, category, comment, created_at, note, tags, ...rest },
+    response: { score, category, comment, created_at, note, tags, answers: row.answers(), ...rest },
   };
 }
 
@@ -216,7 +226,7 @@ const zoneOf = (offset: string) =>
 export const fileKinds = ['responses', 'people', 'unsubscribed', 'bounced'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
-type PlannedColumn = { name: string; use: ExportColumnUse | 'property' };
+type PlannedColumn = { name: string; use: ExportColumnUse | 'property' | 'question' };
 
 export type FilePlan = {
   kind: FileKind;
@@ -240,10 +250,15 @@ export function planFile(
   const columns = header.map(
     (name, place): PlannedColumn => ({
       name: name.trim(),
-      use: useAt.get(place) ?? (name.trim() ? 'property' : 'skipped'),
+      use: useAt.get(place) ?? otherUse(name.trim(), kind === 'responses' && service.asksQuestions),
     }),
   );
   return { kind, columns, places };
+}
+
+function otherUse(name: string, asksQuestions: boolean | undefined) {
+  if (name === '') return 'skipped';
+  return asksQuestions && /[?？؟]$/.test(name) ? 'question' : 'property';
 }
 
 const responseColumns = ['score', 'time'] as const;
@@ -316,7 +331,13 @@ type ExportColumnUse =
 /** Column names by use, in lower case without punctuation. The first filled column counts. */
 type KnownColumns = Readonly<Partial<Record<ExportColumnUse, string>>>;
 
-export type FormerService = { name: string; responses: KnownColumns; people: KnownColumns };
+export type FormerService = {
+  name: string;
+  responses: KnownColumns;
+  people: KnownColumns;
+  /** Columns that end in a question mark hold answers to further questions. */
+  asksQuestions?: boolean;
+};
 
 const person: KnownColumns = {
   email: contactFields.email.join(' '),
@@ -327,6 +348,7 @@ const person: KnownColumns = {
 
 export const delighted: FormerService = {
   name: 'Delighted',
+  asksQuestions: true,
   responses: {
     ...person,
     score: 'score surveyscore responsescore rating',

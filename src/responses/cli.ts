@@ -30,7 +30,7 @@ const importFile = databaseCommand({
     file: option(
       v.string(),
       'FILE',
-      'CSV with a header row: score, created at, comment, email, name and properties; - is standard input',
+      'CSV with a header row: score, created at, comment, email, name, question:TEXT and properties; - is standard input',
     ),
   },
   operands: ['file'],

@@ -23,6 +23,15 @@ import {
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isInCalendar } from '../lib/validation/parse.ts';
 import { isLongerThan, maxCommentLength } from '../limits.ts';
+import type { Question } from '../questions/definition.ts';
+import { wordsOf } from '../questions/erase.ts';
+import {
+  createSamples,
+  ensureQuestions,
+  type ImportedCells,
+  insertImportedAnswers,
+  questionText,
+} from '../questions/import.ts';
 import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 import { getOrgSurvey, holdOffErasures, lockSurvey, type OrgSurvey } from '../surveys/queries.ts';
 import { ensureTags } from '../tags/tags.ts';
@@ -32,7 +41,8 @@ const batchSize = 1000;
 const scoreColumns = ['score', 'rating'];
 const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
 const commentColumns = ['comment', 'feedback', 'answer'];
-/** All other columns become properties of the response and its contact. */
+const questionColumn = /^\s*question:\s*/i;
+/** Other columns become properties of the response and of its person. */
 const responseColumns = [
   ...scoreColumns,
   ...timeColumns,
@@ -54,22 +64,25 @@ export async function importResponses(
   text: string,
 ) {
   const { type } = await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
-  const answers = numberDuplicates(await readResponses(text, type));
+  const responses = numberDuplicates(await readResponses(text, type));
   return await inTransaction(tools.db, async (tx) => {
     await holdOffErasures(tx, survey.orgId);
+    const { add, samples } = createSamples();
+    for (const { answers } of responses) add(answers);
+    const questions = await ensureQuestions(tx, survey, samples);
     let [imported, erased] = [0, 0];
-    for (let done = 0; done < answers.length; done += batchSize) {
-      const batch = answers.slice(done, done + batchSize);
+    for (let done = 0; done < responses.length; done += batchSize) {
+      const batch = responses.slice(done, done + batchSize);
       const keys = batch.flatMap(({ person }) => person?.key ?? []);
       const erasedKeys = await listErased(tx, survey.orgId, keys);
       const rest = batch.filter(({ person }) => !person || !erasedKeys.has(person.key));
       erased += batch.length - rest.length;
-      imported += (await importRows(tx, survey, rest)).length;
-      tools.onProgress(done + batch.length, answers.length);
+      imported += (await importRows(tx, { ...survey, questions }, rest)).length;
+      tools.onProgress(done + batch.length, responses.length);
     }
     const target = { kind: 'survey', id: survey.surveyId };
     await recordAct(tx, { ...survey, act: 'responses.imported', target, details: { imported } });
-    return { imported, passed_over: answers.length - imported, erased };
+    return { imported, passed_over: responses.length - imported, erased };
   });
 }
 
@@ -85,15 +98,27 @@ function numberDuplicates(answers: readonly PersonsResponse[]): PersonsResponse[
   });
 }
 
-/** Returns the ids of new responses. */
-async function importRows(tx: Sql, survey: OrgSurvey, responses: readonly PersonsResponse[]) {
+/** Saves the people first; returns the ids of the responses that are new. */
+type ImportedSurvey = OrgSurvey & { questions?: ReadonlyMap<string, Question> };
+
+async function importRows(
+  tx: Sql,
+  { questions, ...survey }: ImportedSurvey,
+  responses: readonly PersonsResponse[],
+) {
   const idOf = await savePeople(tx, survey, responses);
-  const rows = responses.map(({ person, ...response }) => ({
+  const ids = responses.map(({ id }) => id ?? randomUUID());
+  const rows = responses.map(({ person, answers: _answers, ...response }, at) => ({
     ...response,
+    id: response.id ?? ids[at]!,
     properties: response.properties ?? person?.properties ?? null,
     contact_id: (person && idOf.get(person.key)) ?? null,
   }));
   const inserted = await insertImported(tx, survey, rows);
+  const isNew = new Set(inserted);
+  const answered = responses.map(({ answers: cells }, at) => ({ id: ids[at]!, cells }));
+  const newAnswers = answered.filter(({ id }) => isNew.has(id));
+  await insertImportedAnswers(tx, survey.orgId, newAnswers, questions ?? new Map());
   await insertWaitingImported(tx, survey.orgId, inserted);
   return inserted;
 }
@@ -101,9 +126,12 @@ async function importRows(tx: Sql, survey: OrgSurvey, responses: readonly Person
 async function readResponses(text: string, type: SurveyType) {
   const bad: BadLine[] = [];
   const { columns, records } = await readCsv(text);
-  const others = columns.filter(({ key }) => !responseColumns.includes(key));
+  const asked = columns.filter(({ name }) => questionColumn.test(name));
+  const others = columns.filter(
+    ({ key, name }) => !responseColumns.includes(key) && !questionColumn.test(name),
+  );
   const answers = records.flatMap((record) => {
-    const answer = readResponse(record, type, others);
+    const answer = readResponse(record, type, { others, asked });
     if (typeof answer !== 'string') return [answer];
     bad.push({ line: record.line, complaint: answer });
     return [];
@@ -115,7 +143,7 @@ async function readResponses(text: string, type: SurveyType) {
 function readResponse(
   record: CsvRecord,
   type: SurveyType,
-  others: readonly CsvColumn[],
+  { others, asked }: Record<'others' | 'asked', readonly CsvColumn[]>,
 ): PersonsResponse | string {
   const scoreText = field(record, ...scoreColumns);
   const score = Number(scoreText);
@@ -143,7 +171,14 @@ function readResponse(
   if (comment && isLongerThan(comment, maxCommentLength)) {
     return `the comment has more than ${maxCommentLength} characters`;
   }
-  return { score, category: categoryOf(type, score), comment, properties, created_at, person };
+  const answers = Object.fromEntries(
+    asked.flatMap(({ name, key }) => {
+      const value = field(record, key);
+      return value ? [[questionText(name.replace(questionColumn, '')), value]] : [];
+    }),
+  );
+  const category = categoryOf(type, score);
+  return { score, category, comment, properties, created_at, person, answers };
 }
 
 const notTime = 'is not a time such as 2026-01-31 or 2026-01-31 09:30:00 UTC';
@@ -159,14 +194,21 @@ function readTime(text: string | null): Date | null {
   return Number.isNaN(time.getTime()) || time.getTime() > Date.now() + 86_400_000 ? null : time;
 }
 
-type PersonsResponse = Omit<ImportedResponse, 'contact_id'> & { person: CheckedContact | null };
+type PersonsResponse = Omit<ImportedResponse, 'contact_id'> & {
+  person: CheckedContact | null;
+  answers?: ImportedCells;
+};
 
 export type ForeignResponse = PersonsResponse & {
   tags: readonly string[];
   note: string | null;
 };
 
-export type ImportWriter = Writer & { surveyId: string; author: string };
+export type ImportWriter = Writer & {
+  surveyId: string;
+  author: string;
+  questions?: ReadonlyMap<string, Question>;
+};
 
 /** Like `importResponses`, in the caller's transaction and with tags and notes. Existing responses stay unchanged. */
 export async function importBatch(
@@ -174,7 +216,8 @@ export async function importBatch(
   writer: ImportWriter,
   responses: readonly ForeignResponse[],
 ): Promise<number> {
-  const survey = { orgId: writer.orgId, surveyId: writer.surveyId };
+  const { orgId, surveyId, questions = new Map() } = writer;
+  const survey = { orgId, surveyId, questions };
   // The lock keeps two concurrent imports of a file from both inserting its responses.
   if (!(await lockSurvey(tx, survey.orgId, survey.surveyId))) throw notFound('survey');
   const rows = responses.map((response) => ({ ...response, id: randomUUID() }));
@@ -294,8 +337,8 @@ export async function insertWaitingImported(sql: Sql, orgId: string, ids: readon
     sql,
     sql`
     select org_id, id, null::text
-    from responses
-    where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and comment is not null
+    from responses r
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and coalesce(comment, ${wordsOf(sql)}) is not null
     order by created_at`,
     { isHistory: true },
   );

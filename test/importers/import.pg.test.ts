@@ -106,9 +106,30 @@ test('Delighted responses keep times, people, tags and notes', async () => {
       properties: {
         Plan: 'platinum',
         'Delighted Source': 'Email',
-        'What could we do better?': 'Nothing',
       },
     },
+  );
+});
+
+test('columns of Delighted that end in ? become answers to archived questions', async () => {
+  const { survey } = await ask(db);
+  await take('delighted', survey, file('questions.csv', samples.delightedResponses));
+  const [row] = await db<{ questions: { text: string; kind: string; archived: boolean }[] }[]>`
+    select questions from surveys where id = ${survey}`;
+  assert.deepEqual(
+    row!.questions.map(({ text, kind, archived }) => [text, kind, archived]),
+    [['What could we do better?', 'text', true]],
+  );
+  const answers = await db`
+    select a.words, a.completed_at is not null as done from response_answers a
+    join responses r on r.org_id = a.org_id and r.id = a.response_id where r.survey_id = ${survey}
+    order by words`;
+  assert.deepEqual(
+    answers.map((each) => ({ ...each })),
+    [
+      { words: 'Nothing', done: true },
+      { words: 'Speed', done: true },
+    ],
   );
 });
 
