@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { questionsOf } from '../questions/form-fields.ts';
 import { type Category, categories } from '../survey-types.ts';
 import { describeIssue, type FormState } from '../web/app/forms.tsx';
 import type { ManagedSurvey } from './queries.ts';
@@ -34,6 +35,7 @@ export function readSurveyFields(fields: Fields) {
         return texts.question_text === '' ? [] : [[tag, texts]];
       }),
     ),
+    questions: questionsOf(fields),
     reminders,
     ask_after_days: numberIn(fields, 'ask_after_days'),
     send_window: readWindow(fields),
@@ -120,7 +122,7 @@ function flatten(value: unknown, path = ''): Record<string, string | string[]> {
   if (Array.isArray(value) && typeof value[0] === 'string') return { [path]: value };
   const nested = Object.entries(value).map(([key, each]) => {
     const name = Array.isArray(value) ? String(Number(key) + 1) : key;
-    const isThanks = key === 'text' && path !== '';
+    const isThanks = key === 'text' && /(^|\.)thanks\./.test(path);
     return flatten(each, isThanks ? path : path === '' ? name : `${path}.${name}`);
   });
   return Object.assign({}, ...nested);
@@ -137,6 +139,13 @@ export function fieldErrors(issues: readonly v.BaseIssue<unknown>[]): Record<str
 function fieldOf(path: string): string {
   const [, at, rest] = /^reminders\.(\d)\.?(.*)$/.exec(path) ?? [];
   if (at !== undefined) return `reminders.${Number(at) + 1}.${rest || 'after_days'}`;
+  const [, number, field = ''] = /^questions\.(\d+)\.?(.*)$/.exec(path) ?? [];
+  if (number !== undefined) {
+    return `questions.${Number(number) + 1}.${field.replace(/^options.*/, 'options')}`.replace(
+      /\.$/,
+      '',
+    );
+  }
   if (path === 'reminders') return 'reminders.1.after_days';
   if (path === 'send_window') return 'send_window.to';
   if (path.startsWith('send_window.days')) return 'send_window.days';

@@ -1,12 +1,14 @@
 import { type Context, Hono } from 'hono';
 import PostalMime from 'postal-mime';
 import * as v from 'valibot';
-import { capital, notFound, Refusal } from '../../errors.ts';
+import { capital, notFound, Refusal, toSentence } from '../../errors.ts';
 import { inLanguage, mailFillings, surveyMail } from '../../letters/letter.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { compose } from '../../lib/smtp/message.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
 import { logoPath } from '../../organizations/logo.ts';
+import { askedOf, mergeQuestions, translate } from '../../questions/definition.ts';
+import type { QuestionsProps } from '../../questions/view.tsx';
 import { formPage } from '../../responses/view/form.tsx';
 import { thanksPage } from '../../responses/view/messages.tsx';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -16,6 +18,7 @@ import {
   categoryOf,
   type SurveyType,
   scoresInOrder,
+  typeFacts,
 } from '../../survey-types.ts';
 import { readSurveyFields, SurveyFields } from '../../surveys/form-fields.ts';
 import { NewSurveyInput, type SurveyInput } from '../../surveys/schemas.ts';
@@ -58,7 +61,8 @@ export const previewScreens = (tools: PreviewTools) =>
         );
       }
       const shown = { show: one('preview.show'), language: one('preview.language') };
-      return asFrame(c, await preview(c, tools, { input: result.output, ...shown }), scheme);
+      const page = await preview(c, tools, { input: result.output, ...shown }).catch(pageOfRefusal);
+      return asFrame(c, page, scheme);
     })
 
     .get('/:id/mail/:contact', async (c) => {
@@ -148,6 +152,11 @@ async function preview(
     sender: { name, color, logo: logoPath(organization.id, logo) },
   };
   const page = { survey: asked, language: languageOf(tag) };
+  if (show === 'questions') {
+    const questions = previewQuestions(input, { language: tag, fill });
+    const answer = { score: typeFacts(input.type).highest, comment: null, at: new Date() };
+    return thanksPage({ ...page, answer, questions });
+  }
   const category = categories.find((each) => each === show);
   if (!category) return formPage({ ...page, action: '', trapUrl: '', unsubscribeUrl: '' });
   const words =
@@ -160,6 +169,25 @@ async function preview(
     answer,
     thanks: words ? { ...words, text: fill(words.text) } : null,
   });
+}
+
+/** The questions of all categories. */
+function previewQuestions(
+  input: SurveyInput,
+  { language, fill }: { language: string; fill: (text: string) => string },
+): QuestionsProps {
+  const list = (input.questions ?? []).map(({ id: _id, ...question }) => question);
+  const questions = askedOf(mergeQuestions([], list, new Set()))
+    .map((question) => translate(question, language))
+    .map((question) => ({ ...question, text: fill(question.text) }));
+  const { texts } = languageOf(language);
+  return { questions, answers: {}, language, texts, action: '', finish: '' };
+}
+
+/** Questions that only make sense together are checked after the rest of the form. */
+function pageOfRefusal(error: unknown): HtmlPage {
+  if (error instanceof Refusal) return messagePage(`No preview yet. ${toSentence(error.message)}`);
+  throw error;
 }
 
 const mapValues = <K extends string>(
@@ -233,7 +261,7 @@ type Scheme = 'light' | 'dark';
 
 /** Renders a page in one color scheme for a sandboxed frame, where it cannot run scripts or submit forms. */
 function asFrame(c: Context, { html }: HtmlPage, scheme: Scheme): Response {
-  const shown = inScheme(html, scheme);
+  const shown = inScheme(html, scheme).replace(/<script>.*<\/script>/s, '');
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(shown) ?? [];
   const headers = pageHeaders(style, { pictures: true });
   // Emails have inline styles.

@@ -5,6 +5,8 @@ import { type RefusalKind, toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { refusalIn } from '../../lib/http/http.ts';
 import { isOutdated } from '../../lib/http/version.ts';
+import { QuestionsEditor } from '../../questions/editor.tsx';
+import { changeQuestions } from '../../questions/form-fields.ts';
 import type { SendProgress } from '../../sends/send.ts';
 import { sendTestToMember } from '../../sends/test-mail.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -80,6 +82,10 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   if (fields['act'] === 'add-language') {
     return showForm(c, { survey, hasAnswers: answered, form: addLanguage(fields) });
   }
+  const changedQuestions = changeQuestions(fields);
+  if (changedQuestions) {
+    return showForm(c, { survey, hasAnswers: answered, form: emptyForm(changedQuestions) });
+  }
   const ifMatch = await readVersion(c);
   const input = readSurveyFields(fields);
   const change = {
@@ -153,9 +159,15 @@ async function trySave<const S extends v.GenericSchema, T>(
     if (isOutdated(error) && stored) return await conflictErrors(c, stored);
     const refusal = refusalIn(error);
     if (!refusal || !shownInForm.has(refusal.kind)) throw error;
-    return { errors: { '': toSentence(refusal.message) } };
+    const [, number, field, message = ''] = questionMistake.exec(refusal.message) ?? [];
+    if (number === undefined) return { errors: { '': toSentence(refusal.message) } };
+    const name = `questions.${Number(number) + 1}${field ?? ''}`;
+    return { errors: { [name]: toSentence(message) } };
   }
 }
+
+/** A refusal of one question: its number, its field and what is wrong. */
+const questionMistake = /^questions\.(\d+)(\.\w+)?[\w.]*: (.*)$/s;
 
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
 
@@ -177,7 +189,7 @@ function storedOf(
 }
 
 const surveyField =
-  /^(name|question_text|type|audience|from_\w+|reply_to|language|subject|intro|ask_after_days|(follow_up|thanks|texts|reminders|send_window|embed)\b.*)$/;
+  /^(name|question_text|type|audience|from_\w+|reply_to|language|subject|intro|ask_after_days|(follow_up|thanks|texts|reminders|send_window|embed|questions)\b.*)$/;
 
 /** Adds fields for one more language without saving. */
 function addLanguage(fields: FormState['typed']): FormState {
@@ -237,6 +249,9 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         <Basics form={form} existing={existing} />
         <Reveal title="Wording" isOpen={hasAny(form, /^(subject|intro|follow_up|thanks)/)}>
           <TextFields form={form} prefix="" />
+        </Reveal>
+        <Reveal title="Follow-up questions" isOpen={hasAny(form, /^questions/)}>
+          <QuestionsEditor form={form} languages={languages} action={action} />
         </Reveal>
         <Reveal title="Languages" isOpen={languages.length > 0 || hasMistake(form, /^texts/)}>
           <Languages form={form} languages={languages} taken={taken} />
@@ -496,6 +511,7 @@ function AskingFields({ form }: { form: FormState }) {
 
 const shownParts = {
   page: 'Page',
+  questions: 'Questions',
   mail: 'Mail',
   promoter: 'Thank-you for promoters',
   passive: 'Thank-you for passives',

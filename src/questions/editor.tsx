@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { categories } from '../survey-types.ts';
+import { Checkbox, Choice, Field, type FormState } from '../web/app/forms.tsx';
+import { languageName } from '../web/language.ts';
+import { optionNumbers, questionFields } from './form-fields.ts';
+
+type EditorProps = { form: FormState; languages: readonly string[]; action: string };
+
+const kinds = {
+  text: { name: 'Text', add: 'Add text question' },
+  scale: { name: 'Scale', add: 'Add scale question' },
+  choice: { name: 'Single choice', add: 'Add single-choice question' },
+  choices: { name: 'Multiple choice', add: 'Add multiple-choice question' },
+};
+type Kind = keyof typeof kinds;
+
+/** The follow-up questions in the form of a survey. Its buttons post the form, which is shown again and not saved. */
+export function QuestionsEditor({ form, languages, action }: EditorProps) {
+  const questions = questionFields(form.typed).map((own, at) => ({ own, number: at + 1 }));
+  const isArchived = ({ own }: { own: FormState['typed'] }) => own['archived'] === 'true';
+  const asked = questions.filter((each) => !isArchived(each));
+  return (
+    <>
+      <p class="small soft">
+        Asked after the score, on the page that says thanks. At most ten. Respondents can answer for
+        24 hours.
+      </p>
+      {asked.map(({ own, number }, at) => (
+        <QuestionFields
+          {...{ own, number, form, languages, action }}
+          isFirst={at === 0}
+          isLast={at === asked.length - 1}
+        />
+      ))}
+      <div class="actions">
+        {Object.entries(kinds).map(([kind, { add }]) => (
+          <Act
+            {...{ action, form }}
+            act={`question-add:${kind}`}
+            to={questions.length + 1}
+            text={add}
+          />
+        ))}
+      </div>
+      {questions.filter(isArchived).map(({ own, number }) => (
+        <div class="inline">
+          {Object.entries(own).map(([name, values]) =>
+            [values]
+              .flat()
+              .map((value) => (
+                <input type="hidden" name={`questions.${number}.${name}`} value={value} />
+              )),
+          )}
+          <span class="small soft">
+            Archived: <bdi>{own['text']}</bdi>
+          </span>
+          <Act
+            {...{ action, form }}
+            act={`question-restore:${number}`}
+            to={number}
+            text="Restore"
+          />
+        </div>
+      ))}
+    </>
+  );
+}
+
+type ActProps = { action: string; form: FormState; act: string; to: number; text: string };
+
+/** The fragment brings the browser back to the question. */
+const Act = ({ action, act, to, text }: ActProps) => (
+  <button
+    type="submit"
+    name="act"
+    value={act}
+    formaction={`${action}#question-${Math.max(to, 1)}`}
+    formnovalidate
+  >
+    {text}
+  </button>
+);
+
+type QuestionProps = EditorProps & {
+  own: FormState['typed'];
+  number: number;
+  isFirst: boolean;
+  isLast: boolean;
+};
+
+function QuestionFields({ own, number, form, languages, action, isFirst, isLast }: QuestionProps) {
+  const prefix = `questions.${number}.`;
+  const kind = (own['kind'] ?? 'text') as Kind;
+  const isTicked = (name: string) => ['true', 'on'].includes(String(own[name] ?? ''));
+  const error = form.errors[`questions.${number}`];
+  return (
+    <fieldset class="fields" id={`question-${number}`} tabindex={-1}>
+      <legend>
+        Question {number}: {kinds[kind]?.name ?? kind}
+      </legend>
+      {error ? <p class="mistake is-failed">{error}</p> : null}
+      <input type="hidden" name={`${prefix}id`} value={own['id'] ?? ''} />
+      <input type="hidden" name={`${prefix}kind`} value={kind} />
+      <Field name={`${prefix}text`} label="Text" form={form} required />
+      {kind === 'scale' ? <ScaleFields prefix={prefix} form={form} /> : null}
+      {kind === 'choice' || kind === 'choices' ? (
+        <>
+          <OptionFields {...{ own, number, form, action }} />
+          <Checkbox
+            name={`${prefix}allow_other`}
+            label="Allow another answer in their own words"
+            checked={isTicked('allow_other')}
+          />
+        </>
+      ) : null}
+      <Checkbox name={`${prefix}required`} label="Required" checked={isTicked('required')} />
+      <Choice
+        name={`${prefix}categories`}
+        label="Asked of"
+        form={form}
+        value={[own['categories'] ?? []].flat()}
+        several
+        options={categories.map((value) => ({ value, text: categoryNames[value] }))}
+        help="Nobody ticked: everybody is asked."
+      />
+      {languages.map((tag) => (
+        <TranslationFields {...{ own, number, form, kind, tag }} />
+      ))}
+      <div class="actions">
+        {isFirst ? null : (
+          <Act {...{ action, form }} act={`question-up:${number}`} to={number - 1} text="Move up" />
+        )}
+        {isLast ? null : (
+          <Act
+            {...{ action, form }}
+            act={`question-down:${number}`}
+            to={number + 1}
+            text="Move down"
+          />
+        )}
+        <Act
+          {...{ action, form }}
+          act={`question-remove:${number}`}
+          to={number - 1}
+          text="Remove question"
+        />
+      </div>
+    </fieldset>
+  );
+}
+
+const categoryNames = { promoter: 'Promoters', passive: 'Passives', detractor: 'Detractors' };
+
+function ScaleFields({ prefix, form }: { prefix: string; form: FormState }) {
+  const inNumber = { inputmode: 'numeric', size: 'day' } as const;
+  return (
+    <>
+      <div class="inline">
+        <Field {...inNumber} name={`${prefix}min`} label="Lowest value" form={form} value={0} />
+        <Field {...inNumber} name={`${prefix}max`} label="Highest value" form={form} value={10} />
+      </div>
+      <Field name={`${prefix}min_label`} label="Label of the lowest value" form={form} />
+      <Field name={`${prefix}max_label`} label="Label of the highest value" form={form} />
+    </>
+  );
+}
+
+const spareOptions = 2;
+const minOptions = 4;
+
+type OptionsProps = Pick<QuestionProps, 'own' | 'number' | 'form' | 'action'>;
+
+/** With empty rows for more options. Each has its id from the start, so that translations can name it. */
+function OptionFields({ own, number, form, action }: OptionsProps) {
+  const prefix = `questions.${number}.options.`;
+  const filled = optionNumbers(own).filter((at) => own[`options.${at}.label`] !== '');
+  const next = Math.max(0, ...optionNumbers(own)) + 1;
+  const spare = Math.max(spareOptions, minOptions - filled.length);
+  const rows = [...filled, ...Array.from({ length: spare }, (_, at) => next + at)];
+  const error = form.errors[`questions.${number}.options`];
+  return (
+    <fieldset>
+      <legend>Options</legend>
+      {error ? <p class="mistake is-failed">{error}</p> : null}
+      {rows.map((at, place) => (
+        <>
+          <input
+            type="hidden"
+            name={`${prefix}${at}.id`}
+            value={own[`options.${at}.id`] ?? `o_${randomBytes(4).toString('hex')}`}
+          />
+          <Field name={`${prefix}${at}.label`} label={`Option ${place + 1}`} form={form} />
+        </>
+      ))}
+      <Act
+        {...{ action, form }}
+        act={`question-options:${number}`}
+        to={number}
+        text="More options"
+      />
+    </fieldset>
+  );
+}
+
+type TranslationProps = Pick<QuestionProps, 'own' | 'number' | 'form'> & {
+  kind: Kind;
+  tag: string;
+};
+
+function TranslationFields({ own, number, form, kind, tag }: TranslationProps) {
+  const prefix = `questions.${number}.texts.${tag}.`;
+  const options = optionNumbers(own).filter((at) => own[`options.${at}.label`]);
+  return (
+    <details class="reveal">
+      <summary>{languageName(tag)}</summary>
+      <div class="fields">
+        <Field name={`${prefix}text`} label="Text" form={form} />
+        {kind === 'scale' ? (
+          <>
+            <Field name={`${prefix}min_label`} label="Label of the lowest value" form={form} />
+            <Field name={`${prefix}max_label`} label="Label of the highest value" form={form} />
+          </>
+        ) : null}
+        {kind === 'choice' || kind === 'choices'
+          ? options.map((at) => (
+              <Field
+                name={`${prefix}options.${String(own[`options.${at}.id`])}`}
+                label={String(own[`options.${at}.label`])}
+                form={form}
+              />
+            ))
+          : null}
+      </div>
+    </details>
+  );
+}
