@@ -152,6 +152,8 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       union
       select addresses_in(comment) from responses where org_id = ${orgId} and comment like '%@%'
       union
+      select addresses_in(words) from response_answers where org_id = ${orgId} and words like '%@%'
+      union
       select addresses_in(properties::text)
       from responses
       where org_id = ${orgId} and properties::text like '%@%'

@@ -17,6 +17,7 @@ import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { addressKey, addressPattern } from '../lib/smtp/address.ts';
 import { deleteMessagesById, deleteMessagesToErased, findMessages } from '../mailbox/mailbox.ts';
+import { eraseWords, hideInAnswers } from '../questions/erase.ts';
 import {
   deleteNotesAbout,
   deleteResponses,
@@ -236,11 +237,15 @@ export async function eraseRows(
   const responseIds = responses.map(({ id }) => id);
   const derived = await eraseDerived(tx, orgId, responses);
   if (scores === 'deleted') await deleteResponses(tx, orgId, responseIds);
-  else await makeAnonymous(tx, orgId, responseIds);
-  const ownComments = responses.filter(({ comment }) => comment !== null).length;
+  else {
+    await makeAnonymous(tx, orgId, responseIds);
+    await eraseWords(tx, orgId, responseIds);
+  }
+  const ownComments = responses.filter(hasText).length;
   const comments =
     ownComments +
     (await hideAddress(tx, orgId, { key, before })) +
+    (await hideInAnswers(tx, orgId, { key, before })) +
     (await hideInConsents(tx, orgId, { key, before }));
   const dependents = await countDependents(tx, orgId, contactIds);
   await giveBackClaims(tx, orgId, contactIds);
@@ -266,16 +271,20 @@ export async function eraseRows(
 
 const isEmpty = (counts: ErasureCounts) => Object.values(counts).every((count) => count === 0);
 
+const hasText = ({ comment, words }: ErasedResponse) => comment !== null || words !== null;
+
 export async function eraseDerived(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
   const ids = responses.map(({ id }) => id);
-  const commented = responses.filter(({ comment }) => comment !== null);
+  const commented = responses.filter(hasText);
   const responseIds = commented.map(({ id }) => id);
   const since = new Date(Math.min(...commented.map(({ created_at }) => created_at.getTime())));
   const notes = await deleteNotesAbout(tx, orgId, ids);
   const analyses = await deleteAnalyses(tx, orgId, ids);
   let summaries = 0;
-  for (const { comment, created_at } of commented) {
-    summaries += await removeQuotes(tx, orgId, { comment: comment ?? '', created_at });
+  for (const { comment, words, created_at } of commented) {
+    for (const text of [comment, words]) {
+      if (text) summaries += await removeQuotes(tx, orgId, { comment: text, created_at });
+    }
   }
   const deliveries =
     responseIds.length === 0 ? 0 : await eraseBodiesOf(tx, orgId, { responseIds, since });
@@ -316,11 +325,12 @@ export const erasedKindTexts = {
   responses: 'responses, made anonymous or deleted',
   properties:
     "other people's contacts and responses whose name or properties contained the address",
-  comments: "comments, including other people's comments that contained the address",
+  comments:
+    "comments and text answers, including other people's comments that contained the address",
   notes: 'notes about responses',
   analyses: 'analyses of comments',
   summaries: 'summaries that quoted a comment',
-  deliveries: 'deliveries with an excerpt of a comment',
+  deliveries: 'deliveries with an excerpt of a comment or text answer',
   campaign_results: 'results of campaigns',
   suppressions: 'entries of the list of blocked addresses',
   uploads: 'uploaded lists and skipped rows',

@@ -1,5 +1,6 @@
 import { hideFromPlanner, one, type Sql } from '../lib/db/db.ts';
 import { addressKey } from '../lib/smtp/address.ts';
+import { wordsOf } from '../questions/erase.ts';
 import { type HistoryRow, listHistory } from '../sends/queries.ts';
 import type { Suppression } from '../suppressions/queries.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
@@ -80,7 +81,8 @@ export type AnswerOfPerson = {
 
 export async function listPersonAnswers(sql: Sql, orgId: string, email: string) {
   return await sql<AnswerOfPerson[]>`
-    select r.id, s.type, r.score, r.category, r.comment
+    select r.id, s.type, r.score, r.category,
+           nullif(concat_ws(E'\\n', r.comment, ${wordsOf(sql)}), '') as comment
     from contacts c
     join responses r on r.org_id = c.org_id and r.contact_id = c.id
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id

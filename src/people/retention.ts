@@ -3,6 +3,7 @@ import { deleteOldResults } from '../campaigns/queries.ts';
 import { deleteContacts, type Inactive, listInactive, lockInactive } from '../contacts/erase.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { maxLogDays } from '../organizations/manage.ts';
+import { eraseWords } from '../questions/erase.ts';
 import {
   deleteVisitsOf,
   emptyComments,
@@ -51,11 +52,9 @@ async function clearOldComments(db: Db, orgId: string, days: number): Promise<nu
     const step = await inTransaction(db, async (tx) => {
       const responses = await lockOldComments(tx, orgId, { days, atMost: commentsPerBatch });
       await eraseDerived(tx, orgId, responses);
-      await emptyComments(
-        tx,
-        orgId,
-        responses.map(({ id }) => id),
-      );
+      const ids = responses.map(({ id }) => id);
+      await emptyComments(tx, orgId, ids);
+      await eraseWords(tx, orgId, ids);
       return responses.length;
     });
     emptied += step;
@@ -89,11 +88,9 @@ function deleteInactiveBatch(
     const ids = await lockInactive(tx, orgId, { days, ids: batch.map(({ id }) => id) });
     const responses = await lockResponsesOf(tx, orgId, { contactIds: ids });
     await eraseDerived(tx, orgId, responses);
-    await makeAnonymous(
-      tx,
-      orgId,
-      responses.map(({ id }) => id),
-    );
+    const responseIds = responses.map(({ id }) => id);
+    await makeAnonymous(tx, orgId, responseIds);
+    await eraseWords(tx, orgId, responseIds);
     const deleted = await deleteContacts(tx, orgId, ids);
     for (const surveyId of surveyIds) await completeIfAnswered(tx, { orgId }, surveyId);
     return deleted;

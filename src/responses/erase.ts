@@ -2,8 +2,15 @@ import { type Db, likePattern, type Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 import { maxLogDays } from '../organizations/manage.ts';
+import { oldWords, wordsOf } from '../questions/erase.ts';
 
-export type ErasedResponse = { id: string; comment: string | null; created_at: Date };
+export type ErasedResponse = {
+  id: string;
+  comment: string | null;
+  /** All texts of its answers to follow-up questions. */
+  words: string | null;
+  created_at: Date;
+};
 
 type ResponsesToErase = {
   contactIds: readonly string[];
@@ -31,14 +38,14 @@ export async function lockResponsesOf(
          and created_at < coalesce(${before}::timestamptz, 'infinity')
          and properties::text ~* ${addressPattern(key)}`;
   return await sql<ErasedResponse[]>`
-    select id, comment, created_at
-    from responses
+    select id, comment, ${wordsOf(sql)} as words, created_at
+    from responses r
     where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[]) ${named}
     order by id
     for update`;
 }
 
-/** Includes responses on hold. */
+/** Responses with a comment or text answers to delete. Includes responses on hold. */
 export async function lockOldComments(
   sql: Sql,
   orgId: string,
@@ -48,12 +55,14 @@ export async function lockOldComments(
     org_id = ${orgId} and comment is not null and created_at < now() - make_interval(days => ${days}::int)`;
   return await sql<ErasedResponse[]>`
     -- organization: caller
-    select id, comment, created_at
-    from responses
+    select id, comment, ${wordsOf(sql)} as words, created_at
+    from responses r
     where org_id = ${orgId} and id in (
       (select id from responses where ${old} and held_reason is null order by created_at limit ${atMost})
       union all
       (select id from responses where ${old} and held_reason is not null order by created_at limit ${atMost})
+      union
+      (${oldWords(sql, orgId, { days, atMost })})
     )
     order by id
     limit ${atMost}

@@ -3,6 +3,7 @@ import type { Interval } from '../intervals.ts';
 import { json, one, type Sql } from '../lib/db/db.ts';
 import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
+import { wordsOf } from '../questions/erase.ts';
 import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import type { ScoreBlock } from './blocks.ts';
@@ -19,14 +20,15 @@ type Unanalyzed = PeopleToRedact & {
 
 export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: AnalysisTarget) {
   const [row] = await sql<Unanalyzed[]>`
-    select r.comment, r.score, r.category, s.type, s.language,
+    select concat_ws(E'\\n\\n', r.comment, a.words) as comment, r.score, r.category, s.type, s.language,
            ${peopleToRedact(sql, 'contact')}
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     join organizations o on o.id = r.org_id
     left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+    left join response_answers a on a.org_id = r.org_id and a.response_id = r.id
     where r.org_id = ${orgId} and r.id = ${responseId}
-      and r.comment is not null and r.held_reason is null and o.ai_enabled
+      and coalesce(r.comment, a.words) is not null and r.held_reason is null and o.ai_enabled
       and not exists (
         select from analyses
         where org_id = r.org_id and response_id = r.id
@@ -48,8 +50,8 @@ export async function saveAnalysis(
   await sql`
     with answer as materialized (
       select org_id, id
-      from responses
-      where org_id = ${orgId} and id = ${responseId} and comment is not null
+      from responses r
+      where org_id = ${orgId} and id = ${responseId} and coalesce(comment, ${wordsOf(sql)}) is not null
       for key share
     ), done as (
       ${deleteWaiting(sql, target)} and exists (select from answer)
@@ -72,7 +74,7 @@ export async function countUnanalyzed(
     await sql<{ left: number }[]>`
       select count(*)::int as left
       from responses r
-      where org_id = ${orgId} and comment is not null and held_reason is null
+      where org_id = ${orgId} and coalesce(comment, ${wordsOf(sql)}) is not null and held_reason is null
         and created_at >= ${start} and created_at < coalesce(${end}::timestamptz, 'infinity')
         and not exists (
           select from analyses

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
+import { mergeQuestions } from '../../src/questions/definition.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { decoded, dumpTables } from '../support/probe/dump.ts';
@@ -60,7 +61,11 @@ const environment = {
 const service = startService(environment);
 const address = addressIn(await service.ready());
 const client = await makeClient(db, { ai_enabled: true, name: 'Larkspur' });
-const survey = await makeSurvey(db, client.id, { share_id: 'sharedbyall' });
+const question = mergeQuestions([], [{ kind: 'text', text: 'What else?' }], new Set())[0]!;
+const survey = await makeSurvey(db, client.id, {
+  share_id: 'sharedbyall',
+  questions: db.json([question] as never),
+});
 const second = await makeSurvey(db, client.id, { name: 'Second' });
 const third = await makeSurvey(db, client.id, { name: 'Third' });
 
@@ -90,7 +95,7 @@ type Receipt = { id: string; counts: Record<string, number> };
 async function plant() {
   await call('POST', '/api/webhooks', {
     url: `http://127.0.0.1:${portOf(hook)}/hook`,
-    events: ['detractor.detected', 'response.received'],
+    events: ['detractor.detected', 'response.received', 'response.completed'],
   });
   const contacts = [{ email, name, properties: { boss: 'Quartz senior' } }];
   const { data } = (await call('POST', `/api/v1/surveys/${survey}/send`, { contacts })) as {
@@ -100,11 +105,22 @@ async function plant() {
   const [{ token } = { token: '' }] = data.contacts;
   await fetch(`${address}/s/${token}?score=1`);
   await call('POST', `/s/${token}`, { score: 1, comment });
+  const sent = new URLSearchParams({ [question.id]: `${comment}, that is ${name}` });
+  assert.equal(
+    (await fetch(`${address}/s/${token}/answers`, { method: 'POST', body: sent })).status,
+    200,
+  );
   const [answer] = await db<{ id: string }[]>`select id from responses where comment = ${comment}`;
   const note = { text: `${name} called about the zephyrine` };
   await call('POST', `/api/v1/responses/${answer!.id}/notes`, note);
   await call('POST', '/f/sharedbyall', { score: 9, comment: `ask ${email}` });
-  await call('POST', '/f/sharedbyall', { score: 8, properties: { email } });
+  const shared = (await call('POST', '/f/sharedbyall', { score: 8, properties: { email } })) as {
+    data: { id: string };
+  };
+  await call('POST', '/f/sharedbyall/answers', {
+    response_id: shared.data.id,
+    answers: [{ question_id: question.id, value: `ask ${email}` }],
+  });
   await call('POST', '/api/v1/contacts', { survey_id: second, email, name });
   const referred = { email: 'bob@people.test', properties: { referred_by: `<${email}>` } };
   await call('POST', '/api/v1/contacts', { survey_id: third, ...referred });
@@ -181,6 +197,7 @@ test('every table contained the person', () => {
     'lifted_suppressions',
     'mailbox_messages',
     'mails',
+    'response_answers',
     'response_notes',
     'responses',
     'summaries',

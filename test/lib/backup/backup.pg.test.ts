@@ -124,6 +124,8 @@ async function fillEveryTable(db: Db) {
   await db`insert into tags ${db({ id: tag_id, org_id, name: 'vip', color: '#ffffff' })}`;
   await db`insert into response_tags ${db({ org_id, response_id, tag_id })}`;
   await db`
+    insert into response_answers ${db({ org_id, response_id, answers: db.json({ q_1: { text: 'Why not' } }) })}`;
+  await db`
     insert into response_notes ${db({ org_id, response_id, text: 'called', author: 'Ann', author_kind: 'key' })}`;
   await enqueue(db, [{ task: 'surveys.fold_tallies', payload: {} }]);
   const logo = { type: 'image/png', width: 1, height: 1, bytes };
