@@ -114,8 +114,8 @@ test-binary: dist/askback
 test-installed: dist/askback
 	@$(tsx) --test test/installed.test.ts
 
-## check: check types and style
-check: types lint
+## check: check types, style and prose
+check: types lint prose
 
 ## types: check only types
 types: $(installed)

@@ -259,7 +259,7 @@ test('triggers and identity columns work after a restore', async () => {
   assert.equal(new Set(ids.map(({ id }) => id)).size, 4);
 });
 
-/** What a restore into a fresh database says about a file; the database stays empty. */
+/** Message of a restore into a fresh database, which stays empty. */
 async function refusalOf(file: string): Promise<string> {
   const { db: fresh } = await databaseWithQueue();
   const refusal = await restore(fresh, file, simply).then(

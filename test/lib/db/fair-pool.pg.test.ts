@@ -105,7 +105,7 @@ test('another organization, lookups and the service pass a crowd', async (t) => 
   assert.deepEqual(slots.use(), { limit: 8, busy: 0, waiting: 0 });
 });
 
-test('lookups and the service have connections when organizations have all theirs', async (t) => {
+test('lookups and the service have connections of their own', async (t) => {
   const { requests, service } = ownPool(t);
   const { wait, waiting, waitingIs, release } = await heldLock();
   const crowd = times(30, (at) => inGroup(`group ${at % 10}`, () => wait(requests)));

@@ -79,7 +79,7 @@ for (const [what, value] of [
   });
 }
 
-/** What a reader sees. Headers that say how it is packed may differ, those that carry meaning may not. */
+/** Content as a reader sees it. Headers about the encoding may differ, headers with a meaning may not. */
 async function seen(message: Buffer) {
   const { from, to, replyTo, subject, messageId, date, text, html, headers } = await read(message);
   const own = ['list-unsubscribe', 'list-unsubscribe-post', 'auto-submitted', 'feedback-id'];
