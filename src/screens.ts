@@ -28,6 +28,7 @@ import { generalScreens, textScreens } from './organizations/screens/general.tsx
 import { usageScreens } from './organizations/screens/usage.tsx';
 import type { ErasureFile } from './people/receipts-file.ts';
 import { peopleScreens } from './people/screens/people.tsx';
+import { questionScreens } from './questions/screens.tsx';
 import type { Excerpt } from './responses/events.ts';
 import { responseScreens } from './responses/screens/inbox.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
@@ -106,6 +107,7 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/', homeScreens(tools))
     .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
     .route('/surveys', previewScreens(tools))
+    .route('/surveys', questionScreens(tools))
     .route('/surveys', surveyScreens({ ...tools, trendOf: (of) => surveyTrend(tools.db, of) }))
     .route('/surveys', contactScreens(tools))
     .route('/surveys', campaignScreens(tools))

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import type { ApiEnv } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
-import type { Part, Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, described } from '../lib/paging/page.ts';
@@ -135,6 +135,16 @@ export const countAnswers = (
   from surveys s
   where s.org_id = ${orgId} and s.id = ${surveyId}
 )`;
+
+/** The results of a survey's questions since a moment, or ever. */
+export async function readResults(sql: Sql, orgId: string, surveyId: string, since: Date | null) {
+  const scope = { ...everything, survey_id: surveyId, range: { from: since, to: null } };
+  const { json } = one(
+    await sql<{ json: string }[]>`
+      select ${countAnswers(sql, orgId, { surveyId, scope, category: null })} as json`,
+  );
+  return resultsOf(JSON.parse(json) as CountedAnswers, null);
+}
 
 export function resultsOf(
   { questions, tally, counts }: CountedAnswers,

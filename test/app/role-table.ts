@@ -92,6 +92,7 @@ const organization: Record<string, RouteAccess> = {
   'POST /surveys/:id/copy': 'editor',
   'GET /surveys/:id/delete': 'owner',
   'POST /surveys/:id/delete': 'owner',
+  'GET /surveys/:id/questions/:question': 'viewer',
   'GET /surveys/:id/share': 'viewer',
   'GET /surveys/:id/share/qr.svg': 'viewer',
 

@@ -27,7 +27,7 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
   );
   const set = [...query.keys()].filter((name) => !notCounted.includes(name)).length;
   const hidden = [...query].filter(
-    ([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit',
+    ([name]) => /^(property|answer)\./.test(name) || name === 'tz' || name === 'limit',
   );
   const isUnfolded =
     'property' in form.errors ||

@@ -5,6 +5,9 @@ import type { Db } from '../../lib/db/db.ts';
 import { exportResponse } from '../../lib/export/export.ts';
 import { readList } from '../../lib/paging/page.ts';
 import { isUuid, Uuid } from '../../lib/validation/parse.ts';
+import type { Question } from '../../questions/definition.ts';
+import { listQuestions } from '../../questions/queries.ts';
+import { AnswerFilters, hasAnswerFilter } from '../../questions/shown-answers.tsx';
 import { type CurrentOrganization, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { State, Tag } from '../../web/app/badges.tsx';
@@ -118,6 +121,7 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
   ]);
   const { data: responses, meta } = listed as typeof listed & { meta: ListProps['meta'] };
   const query = searchOf(queries);
+  const questions = hasAnswerFilter(query) ? await listQuestions(db, orgId, null) : [];
   const mayChange = organization.role !== 'viewer';
   return renderScreen(c, {
     title: 'Responses',
@@ -128,7 +132,7 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
         <Filters {...{ path, query, choices, form }} updates={listId} />
         <div class="part columns split">
           <div class="list-pane">
-            <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
+            <ResponseList {...{ path, query, responses, meta, choices, mayChange, questions }} />
           </div>
           <section class="answer pane" id="answer" aria-label="Selected response" tabindex={-1}>
             <p class="soft">Select a response to read it.</p>
@@ -180,11 +184,13 @@ type ListProps = {
   meta: { page: number; limit: number; total: number };
   choices: FilterChoices;
   mayChange: boolean;
+  questions: readonly Question[];
 };
 
 const listId = 'found';
 
-function ResponseList({ path, query, responses, meta, choices, mayChange }: ListProps) {
+function ResponseList(props: ListProps) {
+  const { path, query, responses, meta, choices, mayChange, questions } = props;
   const total = counted(meta.total, 'response');
   const search = query.size === 0 ? '' : `?${query}`;
   return (
@@ -195,6 +201,7 @@ function ResponseList({ path, query, responses, meta, choices, mayChange }: List
         {mayChange ? <ExportLinks path={path} query={query} /> : null}
       </div>
       <PropertyFilters path={path} query={query} />
+      <AnswerFilters path={path} query={query} questions={questions} />
       {query.get('held') === 'true' ? (
         <p class="small soft">Responses on hold don’t count until you release them.</p>
       ) : null}

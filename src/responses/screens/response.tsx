@@ -5,6 +5,7 @@ import { capital, notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readJson } from '../../lib/paging/page.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
+import { AnswerFacts } from '../../questions/shown-answers.tsx';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { scoreName, typeFacts } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
@@ -293,6 +294,7 @@ function AnswerText({ response, origin, path }: DetailProps) {
       ) : (
         <p class="soft">No comment</p>
       )}
+      <AnswerFacts answers={response.answers} path={path} surveyId={survey_id} />
       {properties.length > 0 ? (
         <details class="reveal">
           <summary>Properties</summary>

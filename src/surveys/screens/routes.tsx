@@ -4,6 +4,7 @@ import { renderSVG } from 'uqr';
 import * as v from 'valibot';
 import type { Db } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
+import { readResults } from '../../questions/results.ts';
 import type { SendProgress } from '../../sends/send.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { shareUrl } from '../lifecycle.ts';
@@ -50,12 +51,14 @@ export function surveyScreens(tools: SurveyScreenTools) {
       const survey = await surveyOf(c, db);
       const { org_id: orgId, id: surveyId } = survey;
       const period = readPeriod(c.req.query('period'));
-      const [scores, reached, trend] = await Promise.all([
-        countScores(db, orgId, { surveyId, since: startOf(period) }),
+      const since = startOf(period);
+      const [scores, reached, trend, questions] = await Promise.all([
+        countScores(db, orgId, { surveyId, since }),
         countReached(db, orgId, surveyId),
         tools.trendOf({ orgId, survey, period }),
+        survey.questions.length === 0 ? [] : readResults(db, orgId, surveyId, since),
       ]);
-      return renderSurvey(c, { survey, scores, reached, trend, period });
+      return renderSurvey(c, { survey, scores, reached, trend, period, questions });
     })
 
     .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))

@@ -3,6 +3,8 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import type { Writer } from '../../audit/acts.ts';
 import type { Db } from '../../lib/db/db.ts';
+import type { QuestionResult } from '../../questions/results.ts';
+import { QuestionResults } from '../../questions/results-section.tsx';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { percentage, typeFacts } from '../../survey-types.ts';
 import { Confirm, Time } from '../../web/app/badges.tsx';
@@ -42,6 +44,7 @@ type SurveyNumbers = {
   reached: ReachedContacts;
   period: SurveyPeriod;
   trend: Child;
+  questions: readonly QuestionResult[];
 };
 
 export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
@@ -89,7 +92,7 @@ function SurveyActions({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSu
 }
 
 function Numbers(props: SurveyNumbers & { slug: string }) {
-  const { survey, scores, reached, period, trend, slug } = props;
+  const { survey, scores, reached, period, trend, slug, questions } = props;
   const { sent, responded } = reached;
   return (
     <>
@@ -98,6 +101,11 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
         {scores.length === 0 ? <div /> : <Distribution survey={survey} scores={scores} />}
       </div>
       {trend}
+      <QuestionResults
+        results={questions}
+        survey={`/o/${slug}/surveys/${survey.id}`}
+        responses={`/o/${slug}/responses?survey_id=${survey.id}`}
+      />
       <section aria-labelledby="about">
         <h2 id="about">About this survey</h2>
         <Facts

@@ -1,0 +1,100 @@
+import { Hono } from 'hono';
+import { notFound } from '../errors.ts';
+import { type Db, one, type Sql } from '../lib/db/db.ts';
+import { parsePage } from '../lib/paging/page.ts';
+import { idParam } from '../lib/validation/parse.ts';
+import type { ScreenEnv } from '../sessions/session.ts';
+import { type Category, type SurveyType, scoreText } from '../survey-types.ts';
+import { getOrgSurvey } from '../surveys/queries.ts';
+import { Chip, Time } from '../web/app/badges.tsx';
+import { counted, EmptyState, PagedList } from '../web/app/lists.tsx';
+import { renderScreen } from '../web/app/screen.tsx';
+
+/** The texts that were answered to a question: below `/o/:slug/surveys/:id/questions/:question`. */
+export const questionScreens = ({ db }: { db: Db }) =>
+  new Hono<ScreenEnv>().get('/:id/questions/:question', async (c) => {
+    const { slug, id: orgId } = c.var.organization;
+    const survey = await getOrgSurvey(db, orgId, idParam(c, 'survey'));
+    const question = survey.questions.find(({ id }) => id === c.req.param('question'));
+    if (!question) throw notFound('question');
+    const { page, limit } = parsePage(c.req.queries());
+    const kind = question.kind === 'text' ? 'answered' : 'other';
+    const { texts, total } = await listTexts(db, orgId, { id: question.id, kind, page, limit });
+    const [list, here] = [`/o/${slug}/surveys`, `/o/${slug}/surveys/${survey.id}`];
+    return renderScreen(c, {
+      title: question.text,
+      heading: <bdi>{question.text}</bdi>,
+      section: 'surveys',
+      trail: [
+        { text: 'Surveys', href: list },
+        { text: survey.name, href: here },
+      ],
+      body: (
+        <>
+          <h2>{counted(total, 'answer')}</h2>
+          <PagedList
+            meta={{ page, limit, total }}
+            at={(number) => `${here}/questions/${question.id}?page=${number}`}
+            empty={
+              <EmptyState title="No answers yet">
+                <p>What people write appears here, newest first.</p>
+              </EmptyState>
+            }
+          >
+            <ul class="rows">
+              {texts.map((answer) => (
+                <TextAnswer {...{ answer, type: survey.type }} responses={`/o/${slug}/responses`} />
+              ))}
+            </ul>
+          </PagedList>
+        </>
+      ),
+    });
+  });
+
+type TextRow = { id: string; score: number; category: Category; text: string; created_at: Date };
+type TextProps = { answer: TextRow; type: SurveyType; responses: string };
+
+const TextAnswer = ({ answer, type, responses }: TextProps) => (
+  <li>
+    <Chip score={scoreText(type, answer.score)} category={answer.category} />
+    <div>
+      <p class="words" dir="auto">
+        {answer.text}
+      </p>
+      <p class="meta">
+        <a href={`${responses}/${answer.id}`}>
+          <Time at={answer.created_at} show="ago" />
+          <span class="hidden"> Open the response</span>
+        </a>
+      </p>
+    </div>
+  </li>
+);
+
+type TextsWanted = { id: string; kind: 'answered' | 'other'; page: number; limit: number };
+
+/** Newest first, by the index of the facet. */
+async function listTexts(sql: Sql, orgId: string, { id, kind, page, limit }: TextsWanted) {
+  const facet = sql`facet_of(${kind}::text, ${id}::text, '')`;
+  const [texts, { total }] = await Promise.all([
+    sql<TextRow[]>`
+      select r.id, r.score, r.category, r.created_at,
+             coalesce(a.answers -> ${id} ->> 'text', a.answers -> ${id} ->> 'other') as text
+      from (
+        select response_id, created_at
+        from response_facets
+        where org_id = ${orgId} and facet = ${facet}
+        order by created_at desc, response_id desc
+        limit ${limit} offset ${(page - 1) * limit}
+      ) f
+      join responses r on r.org_id = ${orgId} and r.id = f.response_id
+      join response_answers a on a.org_id = ${orgId} and a.response_id = f.response_id
+      order by f.created_at desc, f.response_id desc`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total
+      from response_facets
+      where org_id = ${orgId} and facet = ${facet}`.then(one),
+  ]);
+  return { texts, total };
+}
