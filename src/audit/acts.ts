@@ -238,6 +238,7 @@ export const acts = {
   'reporter.revoked': 'revoked a reporter',
   'retention.applied': 'deleted data that had passed its retention period',
   'demo.filled': 'filled the demo organization',
+  'deployment.backed_up': 'backed up the deployment',
   'deployment.restored': 'restored a backup',
 } as const satisfies Record<string, string>;
 

@@ -9,6 +9,7 @@ import { restore } from '../lib/backup/restore.ts';
 import { command, flag, option, optional, UsageError } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
 import { readSecretKey, rejectOtherKey, saveRestoredKey } from '../lib/crypto/secrets.ts';
+import { explainError } from '../lib/db/await-database.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { listAssets, readAsset } from '../lib/process/lifecycle.ts';
@@ -47,12 +48,15 @@ const backupCommand = databaseCommand({
   does: 'writes all data of the deployment into one file, even while it serves',
   options: { file, force: flag('overwrite an existing file') },
   operands: ['file'],
-  async run(db, { file, force }, { config }) {
+  async run(db, { file, force }, { config, tools }) {
     if (existsSync(file) && !force) {
       throw new Refusal('conflict', `${file} exists: use another name, or --force`);
     }
     const secretKey = config.secretKey ? null : (readSecretKey(config.dataDir) ?? null);
     const { rows } = await backup(db, { archive, file, secretKey });
+    await recordBackup(db, rows).catch((error: unknown) => {
+      tools.say(`the backup is complete, but its time was not recorded: ${explainError(error)}`);
+    });
     const key = secretKey
       ? 'It contains the secret key: store it where only you can read it.'
       : 'It does not contain the secret key: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.';
@@ -115,6 +119,15 @@ const describeErasures = ({ receipts, erased_again, unknown_organizations }: Era
   (unknown_organizations > 0 ? `; of unknown organizations: ${unknown_organizations}` : '');
 
 export const archiveCommands = [backupCommand, restoreCommand];
+
+/** The operator page shows the time of the newest backup. A replica cannot record it. */
+const recordBackup = (db: Sql, rows: number) =>
+  recordAct(db, {
+    orgId: null,
+    actor: commandActor(),
+    act: 'deployment.backed_up',
+    details: { rows },
+  });
 
 const recordRestore = (tx: Sql) =>
   recordAct(tx, { orgId: null, actor: commandActor(), act: 'deployment.restored' });

@@ -34,6 +34,7 @@ const namesWith = (entry: CommandAct, names: string[]) =>
 /** Every command. A new command fails the test until it is listed here. */
 const commandActs: Readonly<Record<string, CommandAct>> = {
   serve: { none: 'it changes nothing by itself' },
+  backup: { act: 'deployment.backed_up', words: async () => [join(folder, 'data.backup')] },
   migrate: { none: 'it changes the schema, which schema_migrations records' },
   'org create': { act: 'organization.created', words: async () => ['--name', 'Made'] },
   'org update': {
@@ -102,7 +103,7 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
   restore: { none: 'needs an empty deployment: see below' },
   demo: { act: 'demo.filled', words: async () => ['--yes'] },
   ...namesWith({ none: 'it only reads' }, [
-    ...['check-config', 'doctor', 'healthcheck', 'version', 'licenses', 'files', 'backup'],
+    ...['check-config', 'doctor', 'healthcheck', 'version', 'licenses', 'files'],
     ...['org', 'member', 'key', 'survey'].map((noun) => `${noun} list`),
     ...['webhook', 'theme', 'audit', 'reporter', 'erasure'].map((noun) => `${noun} list`),
     ...['org show', 'audit export'],
