@@ -26,6 +26,7 @@ import { llmsRoutes, mcpRoutes } from './mcp/routes.ts';
 import type { Resolver } from './operations/doctor-dns.ts';
 import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
+import type { RecentRequests } from './operations/operator/requests.ts';
 import { logoPages } from './organizations/logo.ts';
 import { erasureRoutes, peopleRoutes } from './people/api.ts';
 import type { ErasureFile } from './people/receipts-file.ts';
@@ -71,12 +72,16 @@ export type AppTools = MailboxAccess & {
     ai?: Config['ai'];
     smtpUrl?: string | null;
     dkim?: Config['dkim'];
+    databaseUrl?: string | null;
+    dataDir?: string;
   };
   /** Answers reads of the API if it has the latest writes of their organization. */
   replica?: Replica | undefined;
   checks: Checks;
   /** Shown by `/readyz`, without effect on readiness. */
   warnings?: Checks;
+  /** Recent requests, shown to operators. */
+  requests?: RecentRequests | undefined;
   publicUrl: string;
   outbound: SubscriberClient;
   /** Deliveries for responses to this process. */

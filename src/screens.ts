@@ -21,7 +21,7 @@ import {
   signInScreens,
 } from './members/screens/sign-in.tsx';
 import { notificationScreens, stopPages } from './notifications/screens.tsx';
-import { type MailScreenTools, mailScreens } from './operations/mail-screens.tsx';
+import { mailScreens } from './operations/mail-screens.tsx';
 import { type OperatorTools, operatorScreens } from './operations/operator/screens.tsx';
 import { auditScreens } from './organizations/screens/audit.tsx';
 import { generalScreens, textScreens } from './organizations/screens/general.tsx';
@@ -59,7 +59,7 @@ const appPaths = [
 ];
 
 type ScreenTools = WebhookTools &
-  Pick<OperatorTools, 'checks' | 'warnings'> & {
+  Pick<OperatorTools, 'checks' | 'warnings' | 'requests'> & {
     db: Db;
     publicUrl: string;
     secrets: Secrets;
@@ -72,8 +72,8 @@ type ScreenTools = WebhookTools &
       signIn: SignInSettings;
       sendDeadlineSeconds: number;
       ai?: object | null;
-    } & MailScreenTools['settings'];
-    dns?: MailScreenTools['dns'];
+    } & OperatorTools['settings'];
+    dns?: OperatorTools['dns'];
   };
 
 /** All screens of the app. */

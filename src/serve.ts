@@ -37,6 +37,7 @@ import {
 import { warnOfReplica } from './operations/findings.ts';
 import { startReadiness } from './operations/health.ts';
 import { createJobsApp } from './operations/home-routes.ts';
+import { watchRequests } from './operations/operator/requests.ts';
 import { type Config, ConfigError, Settings, unknownSettings, validateRole } from './settings.ts';
 import type { ProcessRole } from './settings-validators.ts';
 import { showStarting } from './web/layout.tsx';
@@ -174,6 +175,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     proxy: proxies.check,
     ...(replica && { replica: () => warnOfReplica(replica.problem()) }),
   };
+  const requests = await parts.start('recent requests', () => watchRequests());
   const app =
     role === 'jobs'
       ? createJobsApp({ log, checks, warnings, metrics })
@@ -187,6 +189,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
           db: database.requestDb,
           replica,
           warnings,
+          requests,
           mailboxSecret,
           onUntrustedProxy: proxies.saw,
         });

@@ -68,16 +68,9 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
   try {
     const { db, close } = await openDatabase(withShortWait(config), { say, connections: 2 });
     try {
-      const before = new Date();
-      const server = await findServerFacts(db);
-      const after = new Date();
       const schema = await schemaState(db);
       const findings: Finding[] = [
-        rules.judgeServer(server, setting),
-        rules.judgeVersion(server),
-        rules.judgeExtensions(server),
-        rules.judgeSchema(schema),
-        rules.judgeClock({ before, database: server.now, after }),
+        ...(await examineServer(db, { setting, schema })),
         ...(await examinePooler(config, say)),
         ...(await examineReplica(config, db)),
       ];
@@ -96,6 +89,25 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
     const findings: Finding[] = [finding('database', 'fail', explainError(error))];
     return { findings, ...unknownFacts(config) };
   }
+}
+
+type ServerQuestions = {
+  /** The setting with the address of the server. */
+  setting: string;
+  schema: Awaited<ReturnType<typeof schemaState>>;
+};
+
+export async function examineServer(db: Db, { setting, schema }: ServerQuestions) {
+  const before = new Date();
+  const server = await findServerFacts(db);
+  const after = new Date();
+  return [
+    rules.judgeServer(server, setting),
+    rules.judgeVersion(server),
+    rules.judgeExtensions(server),
+    rules.judgeSchema(schema),
+    rules.judgeClock({ before, database: server.now, after }),
+  ];
 }
 
 /** Connects through the pooler as the service does. */
@@ -164,7 +176,7 @@ function examineSecret(config: Config, unreadable: string | undefined): Finding 
 }
 
 /** A missing data directory will be created in the nearest existing parent. */
-function examineDisk(dataDir: string): Finding {
+export function examineDisk(dataDir: string): Finding {
   try {
     const path = nearestExistingPath(resolve(dataDir));
     accessSync(path, constants.W_OK);

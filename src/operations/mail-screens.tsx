@@ -54,7 +54,6 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
   });
 }
 
-/** Findings are sorted in this order. */
 const states: Readonly<Record<Finding['status'], { text: string; kind: StateKind }>> = {
   fail: { text: 'Required', kind: 'failed' },
   warn: { text: 'Recommended', kind: 'warning' },
@@ -117,43 +116,58 @@ function FindingsList({
   findings: readonly Finding[] | undefined;
   here: string;
 }) {
-  const order = Object.keys(states);
-  const sorted = (findings ?? []).toSorted(
-    (one, other) => order.indexOf(one.status) - order.indexOf(other.status),
-  );
   return (
     <div id="findings" aria-live="polite">
       {findings ? null : <p>DNS did not answer in time. Check again in a moment.</p>}
-      <ul class="rows findings">
-        {sorted.map(({ name, status, message, records = [] }, at) => (
-          <li>
-            <State kind={states[status].kind}>{states[status].text}</State>
-            <div>
-              <p>
-                <b>{name}</b>
-              </p>
-              <p class="wrapped">{message}</p>
-              {records.map(({ action, name, type, value }, place) => (
-                <div class="dns">
-                  <p class="small soft">
-                    {action === 'add' ? 'Add this record to DNS' : 'Change this record in DNS'}:
-                  </p>
-                  <Value
-                    id={`record-${at}-${place}-name`}
-                    label={`${type} record, name`}
-                    value={name}
-                  />
-                  <Value id={`record-${at}-${place}-value`} label="Value" value={value} />
-                </div>
-              ))}
-            </div>
-          </li>
-        ))}
-      </ul>
+      <FindingRows findings={findings ?? []} states={states} />
       <p>
         <LinkButton href={`${here}?look=now`} text="Check again" />
       </p>
     </div>
+  );
+}
+
+type FindingRowsProps<Status extends string> = {
+  findings: readonly (Omit<Finding, 'status'> & { status: Status })[];
+  /** Findings are sorted in the order of these. */
+  states: Readonly<Record<Status, { text: string; kind: StateKind }>>;
+};
+
+export function FindingRows<Status extends string>(props: FindingRowsProps<Status>) {
+  const { findings, states } = props;
+  const order = Object.keys(states);
+  const sorted = findings.toSorted(
+    (one, other) => order.indexOf(one.status) - order.indexOf(other.status),
+  );
+  return (
+    <ul class="rows findings">
+      {sorted.map(({ name, status, message, records = [] }, at) => (
+        <li>
+          <State kind={states[status].kind}>{states[status].text}</State>
+          <div>
+            <p>
+              <b>{name}</b>
+            </p>
+            <p class="wrapped">
+              {message.split('`').map((text, at) => (at % 2 === 1 ? <code>{text}</code> : text))}
+            </p>
+            {records.map(({ action, name, type, value }, place) => (
+              <div class="dns">
+                <p class="small soft">
+                  {action === 'add' ? 'Add this record to DNS' : 'Change this record in DNS'}:
+                </p>
+                <Value
+                  id={`record-${at}-${place}-name`}
+                  label={`${type} record, name`}
+                  value={name}
+                />
+                <Value id={`record-${at}-${place}-value`} label="Value" value={value} />
+              </div>
+            ))}
+          </div>
+        </li>
+      ))}
+    </ul>
   );
 }
 

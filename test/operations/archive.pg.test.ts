@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import type { CommandTools } from '../../src/command-tools.ts';
 import { saveRestoredKey } from '../../src/lib/crypto/secrets.ts';
 import { archiveCommands } from '../../src/operations/archive.ts';
+import { listBackups } from '../../src/operations/operator/queries.ts';
 import { loadConfig } from '../../src/settings.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -48,6 +49,9 @@ for (const [inEnvironment, said] of keys) {
     await assert.rejects(backup!.run(tools, [file], 'askback'), {
       message: `${file} exists: use another name, or --force`,
     });
+    const begun = new Date();
     assert.equal((await backup!.run(tools, [file, '--force'], 'askback')).exitCode, 0);
+    const [newest] = await listBackups(db);
+    assert.ok(newest && newest >= begun, 'its time is recorded');
   });
 }

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  countFailedJobs,
+  countMailOutcomes,
   countOrganizations,
   countOutcomes,
   findOperated,
   listWaitingTasks,
   pageOfOrganizations,
 } from '../../src/operations/operator/queries.ts';
-import { addDeliveries } from '../support/make/delivery-rows.ts';
-import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
+import {
+  makeContact,
+  makeOrganization,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -82,6 +90,18 @@ test('listWaitingTasks lists due jobs and comments, oldest first', async () => {
   await comment(150);
   await comment(-60);
   await comment(500, { claimed_by: 'lease-1' });
+  const hook = { org_id, webhook_id: await makeWebhook(db, org_id) };
+  const due = { ...hook, attempts: 1, created_at: ago(7200), next_attempt_at: ago(30) };
+  await addDeliveries(
+    db,
+    due,
+    { ...due, next_attempt_at: ago(-60) },
+    {
+      ...due,
+      next_attempt_at: ago(900),
+      claimed_by: 'lease-1',
+    },
+  );
 
   const shown = (await listWaitingTasks(db)).map(({ task, waiting, oldest_seconds }) => [
     task,
@@ -95,6 +115,7 @@ test('listWaitingTasks lists due jobs and comments, oldest first', async () => {
     ['e.one', 1, 50],
     ['e.three', 1, 50],
     ['e.two', 1, 50],
+    ['webhooks.deliver', 1, 50],
   ]);
 });
 
@@ -118,4 +139,37 @@ test("countOutcomes counts the last hour's deliveries by status", async () => {
       ['pending', 2],
     ],
   );
+});
+
+test("countMailOutcomes counts the last hour's survey emails by status", async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id);
+  const add = async (status: string, seconds: number) => {
+    const contact_id = await makeContact(db, { org_id, survey_id });
+    const id = idAt(ago(seconds));
+    const mail = { id, org_id, survey_id, contact_id, request_id: id, status };
+    const rest = { email: `${id}@people.test`, month: '2026-11-01' };
+    await db`insert into mails ${db({ ...mail, ...rest, blocks_resend: status !== 'failed' })}`;
+  };
+  for (const seconds of [3500, 10, 3700]) await add('sent', seconds);
+  await add('failed', 3500);
+  assert.deepEqual(
+    (await countMailOutcomes(db)).map(({ status, mails }) => [status, mails]),
+    [
+      ['sent', 2],
+      ['failed', 1],
+    ],
+  );
+});
+
+test('countFailedJobs counts jobs without attempts left', async () => {
+  const before = await countFailedJobs(db);
+  await db`select graphile_worker.add_job('a.failed', max_attempts => 1)`;
+  await db`select graphile_worker.add_job('a.waiting', max_attempts => 2)`;
+  await db`
+    update graphile_worker._private_jobs j
+    set attempts = 1
+    from graphile_worker._private_tasks t
+    where t.id = j.task_id and t.identifier in ('a.failed', 'a.waiting')`;
+  assert.equal((await countFailedJobs(db)) - before, 1);
 });

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { watchRequests } from '../../src/operations/operator/requests.ts';
+import { fakeResolver } from '../support/fakes/dns.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { makeMember, signIn } from '../support/make/session.ts';
+import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
 
 const { db } = await testDatabase();
@@ -12,14 +16,14 @@ const checks = { runners: () => 'not running: mail', database: () => undefined }
 const app = bareApp(db, { checks, warnings: { proxy: () => 'a proxy is not trusted' } });
 
 /** The browser of an operator who belongs to no organization. */
-async function operatorBrowser() {
+async function operatorBrowser(of = app) {
   const id = await makeMember(db, { is_operator: true, name: 'Op' });
   const { Cookie } = await signIn(db, { member: id });
   const [name = '', token = ''] = Cookie.split('; ')[0]!.split('=');
-  return { id, ...visitorBrowser(app, { [name]: token }) };
+  return { id, ...visitorBrowser(of, { [name]: token }) };
 }
 
-test('Operator shows health and organizations without responses', async () => {
+test('Operator shows what is wrong and organizations without responses', async () => {
   const org = await makeOrganization(db, { name: 'Quince & Co' });
   const survey = await makeSurvey(db, org, { name: 'Secret survey' });
   const contact = await makeContact(
@@ -45,8 +49,46 @@ test('Operator shows health and organizations without responses', async () => {
   ]) {
     assert.ok(page.includes(shown), shown);
   }
-  assert.match(page, /database<\/th><td[^>]*><span class="state is-fine">OK/);
+  assert.match(page, /Something is wrong: 1 check failed/);
+  assert.match(page, /<dt>database<\/dt><dd>PostgreSQL [\d.]+ answers/);
+  assert.match(page, /no backup by <code>askback backup<\/code> is recorded/);
   for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);
+});
+
+test('Operator shows the newest failed requests and the busiest organizations', async (t) => {
+  const requests = watchRequests();
+  t.after(requests.stop);
+  const own = bareApp(db, { requests });
+  own.get('/broken/:secret', () => {
+    throw new Error('a bug');
+  });
+  const org = await makeOrganization(db, { name: 'Busy Bees' });
+  await (await memberBrowser(db, { app: own, org })).get('/');
+  const headers = { 'X-Request-Id': 'request-of-the-night' };
+  assert.equal((await own.request('/broken/abc', { headers })).status, 500);
+
+  const page = await (await (await operatorBrowser(own)).get('/operator')).text();
+  assert.match(page, /1 request failed in the last hour/);
+  assert.match(page, /GET \/broken\/:secret<\/code>[\s\S]*request-of-the-night/);
+  assert.ok(!page.includes('/broken/abc'));
+  assert.match(page, new RegExp(`/operator/organizations/${org}"><bdi>Busy Bees`));
+});
+
+test('Operator checks mail server and DNS only when asked', async () => {
+  const asked: string[] = [];
+  const dns = fakeResolver({ 'MX acme.test': ['10 mx.acme.test'] }, asked);
+  const settings = { ...testSettings, smtpUrl: 'smtp://127.0.0.1:1' };
+  await makeSurvey(db, await makeOrganization(db), { from_email: 'ask@acme.test' });
+  const { get } = await operatorBrowser(bareApp(db, { settings, dns }));
+  const page = async (path: string) => await (await get(path)).text();
+  assert.match(await page('/operator'), /have not been checked since this process started/);
+  assert.deepEqual(asked, []);
+  const findings = /<b>SMTP 127\.0\.0\.1:1<\/b>[\s\S]*Add this record to DNS/;
+  assert.match(await page('/operator?check=now'), findings);
+  assert.ok(asked.length > 0);
+  const lookups = asked.length;
+  assert.match(await page('/operator'), findings);
+  assert.equal(asked.length, lookups, 'the result is kept');
 });
 
 test('an operator creates an organization and invites its owner', async () => {

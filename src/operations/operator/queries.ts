@@ -1,4 +1,4 @@
-import type { Sql } from '../../lib/db/db.ts';
+import { one, type Sql } from '../../lib/db/db.ts';
 
 export type OperatedOrganization = {
   id: string;
@@ -66,9 +66,9 @@ export async function listDeletions(sql: Sql): Promise<Deletion[]> {
     limit ${maxDeletions}`;
 }
 
-type WaitingTask = { task: string; waiting: number; oldest_seconds: number };
+export type WaitingTask = { task: string; waiting: number; oldest_seconds: number };
 
-/** Due jobs and waiting comments by task, oldest first. */
+/** Due jobs, comments and webhook deliveries that nobody has claimed, by task, oldest first. */
 export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
   return await sql<WaitingTask[]>`
     -- all organizations
@@ -85,12 +85,21 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
       from waiting_analyses
       where claimed_by is null and due_at <= now()
       having count(*) > 0
+      union all
+      select 'webhooks.deliver', count(*), extract(epoch from now() - min(due_at))
+      from (
+        select case when attempts = 0 then time_of(id) else next_attempt_at end as due_at
+        from pending_deliveries
+        where claimed_by is null
+      ) unclaimed
+      where due_at <= now()
+      having count(*) > 0
     ) due
     group by task
     order by oldest_seconds desc, task`;
 }
 
-type DeliveryOutcome = { status: string; deliveries: number };
+export type DeliveryOutcome = { status: string; deliveries: number };
 
 /** Deliveries of all organizations in the last hour by status, most frequent first. */
 export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
@@ -105,6 +114,59 @@ export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
     ) d
     group by d.status
     order by deliveries desc, d.status`;
+}
+
+export type MailOutcome = { status: string; mails: number };
+
+/** Keeps the page fast while a large campaign is sent. */
+const maxCountedMails = 100_000;
+
+/** Survey emails of all organizations that were created in the last hour by status, most frequent first. */
+export async function countMailOutcomes(sql: Sql): Promise<MailOutcome[]> {
+  return await sql<MailOutcome[]>`
+    -- all organizations
+    select status, count(*)::int as mails
+    from (
+      select status
+      from mails
+      where id > least_id_at(now() - interval '1 hour')
+      limit ${maxCountedMails}
+    ) recent
+    group by status
+    order by mails desc, status`;
+}
+
+/** Jobs that failed in every attempt and are not tried again. */
+export async function countFailedJobs(sql: Sql): Promise<number> {
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from graphile_worker._private_jobs
+      where attempts >= max_attempts and locked_at is null`,
+  ).count;
+}
+
+/** Times of the two newest backups that `askback backup` made. */
+export async function listBackups(sql: Sql): Promise<Date[]> {
+  const rows = await sql<{ at: Date }[]>`
+    -- all organizations
+    select at
+    from audit_events
+    where org_id is null and act = 'deployment.backed_up'
+    order by at desc
+    limit 2`;
+  return rows.map(({ at }) => at);
+}
+
+export async function findDatabaseBytes(sql: Sql): Promise<number> {
+  return one(
+    await sql<{ bytes: number }[]>`select pg_database_size(current_database())::float8 as bytes`,
+  ).bytes;
+}
+
+export async function listOrganizationNames(sql: Sql, ids: readonly string[]) {
+  return await sql<{ id: string; name: string }[]>`
+    select id, name from organizations where id = any(${[...ids]}::uuid[])`;
 }
 
 type ServingProcess = { program: string; started_at: Date };

@@ -6,7 +6,6 @@ import { Line, Whole } from '../../lib/cli/command.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
-import { type Checks, findFailedChecks } from '../../lib/process/lifecycle.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { EmailField, invitationError, inviteMember } from '../../members/invite.ts';
 import { makeOperator, removeOperator } from '../../members/roles.ts';
@@ -36,38 +35,26 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import {
-  count,
-  counted,
-  DataTable,
-  EmptyState,
-  Facts,
-  PagedList,
-  type TableColumn,
-} from '../../web/app/lists.tsx';
+import { count, counted, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
+import { type Board, readBoard, StatusParts, Table } from './board.tsx';
 import {
   countOrganizations,
-  countOutcomes,
   findOperated,
   listDeletions,
   listOperators,
   listProcesses,
-  listWaitingTasks,
   type OperatedOrganization,
   pageOfOrganizations,
 } from './queries.ts';
+import { createSlowChecks, type StatusTools } from './status.ts';
 
-export type OperatorTools = {
-  db: Db;
+export type OperatorTools = StatusTools & {
   secrets: Secrets;
-  publicUrl: string;
   /** No mail server is set, so mails only reach the built-in mailbox. */
   mailbox: boolean;
   settings: { ai?: object | null };
-  checks: Checks;
-  warnings?: Checks;
 };
 
 const Limit = Whole(0, 999_999_999);
@@ -80,9 +67,10 @@ const LimitForm = v.object({ monthly_send_limit: Limit });
 const EmailForm = v.object({ email: EmailField });
 const DeleteForm = v.object({ name: v.string() });
 
-/** `/operator`: health and organizations of the deployment, without their responses. */
+/** `/operator`: status and organizations of the deployment, without their responses. */
 export function operatorScreens(tools: OperatorTools) {
   const { db } = tools;
+  const slowChecks = createSlowChecks(tools);
   const invitedText = tools.mailbox
     ? 'Invitation created, but not sent, because no mail server is set up. Pass on its link yourself.'
     : 'Invitation sent.';
@@ -114,7 +102,10 @@ export function operatorScreens(tools: OperatorTools) {
     .use(signedIn(tools), requireOperator)
     .use('/organizations/*', recentProof)
     .use('/operators/*', recentProof)
-    .get('/', (c) => showOverview(c, tools))
+    .get('/', async (c) => {
+      const runs = c.req.query('check') === 'now';
+      return showOverview(c, { db, board: await readBoard(tools, slowChecks, { runs }) });
+    })
 
     .get('/organizations/new', (c) => showNewOrganization(c))
     .post('/organizations', async (c) => {
@@ -347,86 +338,27 @@ function InvitationLink({ c, tools: { secrets, mailbox }, done }: InvitationLink
   );
 }
 
-const outcomeTexts: Readonly<Record<string, string>> = {
-  delivered: 'delivered',
-  failed: 'failed after the last attempt',
-  pending: 'waiting for an attempt',
-  skipped: 'not sent, because the webhook is off',
-};
-
 const operatorsText =
   "Operators manage this server. They can't see responses or addresses of organizations that they don't belong to.";
 
-/** Health comes first, for operators who are woken by an alert. */
-async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }: OperatorTools) {
+type Overview = { db: Db; board: Board };
+
+async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
   const { page, limit } = parsePage(c.req.queries());
-  const [failing, warned, waiting, outcomes, processes, organizations, operators, total, deleted] =
-    await Promise.all([
-      findFailedChecks(checks),
-      findFailedChecks(warnings),
-      listWaitingTasks(db),
-      countOutcomes(db),
-      listProcesses(db),
-      pageOfOrganizations(db, { page, limit }),
-      listOperators(db),
-      countOrganizations(db),
-      listDeletions(db),
-    ]);
-  const isReady = Object.keys(failing).length === 0;
-  const passed = Object.keys(checks).filter((name) => !(name in failing));
-  const findings = [
-    ...Object.entries(failing).map(([name, why]) => [name, 'failed', 'failing', why] as const),
-    ...Object.entries(warned).map(([name, why]) => [name, 'warning', 'warning', why] as const),
-    ...passed.map((name) => [name, 'fine', 'OK', ''] as const),
-  ];
+  const [processes, organizations, operators, total, deleted] = await Promise.all([
+    listProcesses(db),
+    pageOfOrganizations(db, { page, limit }),
+    listOperators(db),
+    countOrganizations(db),
+    listDeletions(db),
+  ]);
   const newOrganization = (
     <LinkButton href="/operator/organizations/new" text="New organization" kind="primary" />
   );
   const newOperator = <LinkButton href="/operator/operators/new" text="Add operator" />;
   const body = (
     <>
-      <Part id="health" title="Health">
-        <p>
-          <State kind={isReady ? 'fine' : 'failed'}>{isReady ? 'Ready' : 'Not ready'}</State>
-        </p>
-        <p class="soft">
-          {isReady
-            ? 'All checks of this process pass.'
-            : 'Load balancers send no requests to this process until it is ready.'}
-        </p>
-        <Table
-          caption="Health"
-          columns={['Check', 'State', 'Finding']}
-          rows={findings.map(([name, kind, text, why]) => [
-            name,
-            <State kind={kind}>{text}</State>,
-            why,
-          ])}
-        />
-      </Part>
-      <Part id="queues" title="Queues">
-        <Table
-          caption="Queues"
-          columns={['Task', { head: 'Waiting', number: true }, { head: 'Oldest', number: true }]}
-          rows={waiting.map((row) => [
-            <code>{row.task}</code>,
-            count(row.waiting),
-            duration(row.oldest_seconds),
-          ])}
-          empty="No jobs waiting."
-        />
-      </Part>
-      <Part id="deliveries" title="Deliveries of the last hour">
-        <Table
-          caption="Deliveries of the last hour"
-          columns={['Outcome', { head: 'Deliveries', number: true }]}
-          rows={outcomes.map(({ status, deliveries }) => [
-            <span title={status}>{outcomeTexts[status] ?? status}</span>,
-            count(deliveries),
-          ])}
-          empty="No deliveries."
-        />
-      </Part>
+      <StatusParts board={board} />
       <Part id="organizations" title="Organizations" act={newOrganization}>
         <PagedList
           meta={{ page, limit, total }}
@@ -499,22 +431,4 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
     </>
   );
   return renderScreen(c, { title: 'Operator', section: 'operator', body });
-}
-
-type TableProps = {
-  caption: string;
-  columns: readonly TableColumn[];
-  rows: readonly (readonly Child[])[];
-  /** Shown without rows. */
-  empty?: string;
-};
-
-function Table({ caption, columns, rows, empty }: TableProps) {
-  if (rows.length === 0) return empty ? <p class="soft">{empty}</p> : null;
-  return <DataTable caption={caption} columns={columns} rows={rows.map((cells) => ({ cells }))} />;
-}
-
-function duration(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }

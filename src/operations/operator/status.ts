@@ -1,0 +1,252 @@
+import { cacheWithTtl } from '../../lib/async/cache-with-ttl.ts';
+import { lazy } from '../../lib/async/memoize.ts';
+import type { Db } from '../../lib/db/db.ts';
+import { readMigrations, schemaState } from '../../lib/db/migrate.ts';
+import { isLoopbackHost, isWildcardHost } from '../../lib/http/http-address.ts';
+import { type Checks, findFailedChecks } from '../../lib/process/lifecycle.ts';
+import { countHarmfulFunctions } from '../../reporters/reporters.ts';
+import type { Config } from '../../settings.ts';
+import { examineDisk, examineServer } from '../doctor.ts';
+import { createResolver, type Resolver } from '../doctor-dns.ts';
+import { examineMail } from '../doctor-mail.ts';
+import { type Finding, finding, judgePublicUrl, judgeReporters } from '../findings.ts';
+import { listSenders } from '../queries.ts';
+import {
+  countFailedJobs,
+  countMailOutcomes,
+  countOutcomes,
+  type DeliveryOutcome,
+  findDatabaseBytes,
+  listBackups,
+  listWaitingTasks,
+  type MailOutcome,
+  type WaitingTask,
+} from './queries.ts';
+import type { FailedRequest, RecentRequests } from './requests.ts';
+
+/** `unknown`: this process cannot tell. */
+export type StatusFinding = Omit<Finding, 'status'> & { status: Finding['status'] | 'unknown' };
+
+export type StatusTools = {
+  db: Db;
+  publicUrl: string;
+  checks: Checks;
+  warnings?: Checks;
+  requests?: RecentRequests | undefined;
+  settings: { bounceDomain: string | null } & Partial<
+    Pick<Config, 'smtpUrl' | 'dkim' | 'databaseUrl' | 'dataDir'>
+  >;
+  dns?: Resolver | undefined;
+};
+
+const migrations = lazy(readMigrations);
+
+/** Looks at everything that answers at once: no network but the database. */
+export async function examineStatus(tools: StatusTools) {
+  const { db, requests } = tools;
+  const [ofProcess, server, waiting, failedJobs, mails, deliveries, backups, bytes] =
+    await Promise.all([
+      examineProcess(tools),
+      schemaState(db, migrations()).then((schema) =>
+        examineServer(db, { setting: 'DATABASE_URL', schema }),
+      ),
+      listWaitingTasks(db),
+      countFailedJobs(db),
+      countMailOutcomes(db),
+      countOutcomes(db),
+      listBackups(db),
+      findDatabaseBytes(db),
+    ]);
+  const now = new Date();
+  const named = new Set(server.map(({ name }) => name));
+  const findings: StatusFinding[] = [
+    ...ofProcess.filter(({ name, status }) => status !== 'ok' || !named.has(name)),
+    ...server,
+    judgeLinks(tools.publicUrl),
+    examineSpace(tools.settings, bytes),
+    judgeBackups(backups, now),
+    judgeQueue(waiting, failedJobs),
+    judgeMails(mails),
+    judgeDeliveries(deliveries),
+    judgeErrors(requests?.errors() ?? [], now),
+  ];
+  return { findings, waiting, mails, deliveries };
+}
+
+/** Names and sentences of the checks of `/readyz` that pass. */
+const passing: Readonly<Record<string, readonly [name: string, sentence: string]>> = {
+  database: ['database', 'answers'],
+  schema: ['schema', 'is up to date'],
+  pooler: ['pooler', 'answers'],
+  runners: ['job runner', 'runs'],
+  draining: ['process', 'serves requests'],
+  secrets: ['secret key', 'opens the secrets of all webhooks'],
+  mail: ['mail server', 'has taken the latest emails of this process'],
+  jobs: ['jobs', 'a process with the role jobs is running'],
+  proxy: ['proxy', 'no untrusted proxy has forwarded a request'],
+  replica: ['replica', 'follows the primary'],
+};
+
+async function examineProcess({ checks, warnings = {} }: StatusTools): Promise<Finding[]> {
+  const [failing, warned] = await Promise.all([
+    findFailedChecks(checks),
+    findFailedChecks(warnings),
+  ]);
+  // `examineServer` judges the version of Postgres.
+  const { postgres: _, ...others } = warnings;
+  return [...Object.keys(checks), ...Object.keys(others)].map((check) => {
+    const [name, sentence] = passing[check] ?? [check, 'OK'];
+    const problem = failing[check];
+    if (problem !== undefined) return finding(name, 'fail', problem);
+    return warned[check] === undefined
+      ? finding(name, 'ok', sentence)
+      : finding(name, 'warn', warned[check]);
+  });
+}
+
+function judgeLinks(publicUrl: string): Finding {
+  const { hostname: host, port } = new URL(publicUrl);
+  return judgePublicUrl(isWildcardHost(host) ? null : publicUrl, {
+    host,
+    port: Number(port),
+    links: publicUrl,
+    isLocal: isLoopbackHost(host),
+  });
+}
+
+/** The executable gives up reading files when it has started. */
+function examineSpace({ databaseUrl, dataDir }: StatusTools['settings'], bytes: number) {
+  const size = `the database has ${formatBytes(bytes)}`;
+  const unknown = (why: string): StatusFinding => ({
+    name: 'disk',
+    status: 'unknown',
+    message: `${size}, ${why}`,
+  });
+  if (databaseUrl || !dataDir) return unknown('watch the disk of its server there');
+  if (process.permission && !process.permission.has('fs.read', dataDir)) {
+    return unknown('run `askback doctor` on the server for the free space');
+  }
+  const disk = examineDisk(dataDir);
+  return { ...disk, message: `${disk.message}, ${size}` };
+}
+
+const mib = 1024 ** 2;
+
+const formatBytes = (bytes: number) =>
+  bytes < 1024 * mib ? `${Math.ceil(bytes / mib)} MiB` : `${(bytes / 1024 / mib).toFixed(1)} GiB`;
+
+const dayMs = 86_400_000;
+
+/** Late after twice the time between the two newest, so that one backup before an upgrade promises no more. */
+export function judgeBackups([newest, previous]: readonly Date[], now: Date): StatusFinding {
+  const name = 'backup';
+  if (!newest) {
+    const message =
+      'no backup by `askback backup` is recorded, other backups such as pg_dump are not visible here';
+    return { name, status: 'unknown', message };
+  }
+  const ageMs = now.getTime() - newest.getTime();
+  const message = `the newest by \`askback backup\` was made ${formatSeconds(ageMs / 1000)} ago`;
+  const everyMs = previous && Math.max(newest.getTime() - previous.getTime(), dayMs);
+  if (everyMs === undefined || ageMs <= 2 * everyMs) return finding(name, 'ok', message);
+  return finding(
+    name,
+    'warn',
+    `${message}, the one before it ${formatSeconds(everyMs / 1000)} earlier`,
+  );
+}
+
+/** As in the alerts of ops/prometheus/rules.yml. */
+const maxWaitSeconds = { job: 120, delivery: 600, analysis: 3600 };
+
+export function judgeQueue(waiting: readonly WaitingTask[], failedJobs: number): Finding {
+  const late = waiting.filter(({ task, oldest_seconds }) => oldest_seconds > maxWaitOf(task));
+  const judge = (status: Finding['status'], message: string) => finding('queue', status, message);
+  const [oldest] = late;
+  if (oldest) {
+    const isStuck = late.some(({ task }) => maxWaitOf(task) === maxWaitSeconds.job);
+    const message = `${oldest.task} has waited ${formatSeconds(oldest.oldest_seconds)}: see AskbackQueueStuck in ops/runbook.md`;
+    return judge(isStuck ? 'fail' : 'warn', message);
+  }
+  if (failedJobs > 0) {
+    const jobs = failedJobs === 1 ? '1 job has' : `${failedJobs} jobs have`;
+    return judge('warn', `${jobs} failed for good: see AskbackJobsFailing in ops/runbook.md`);
+  }
+  const sum = waiting.reduce((total, row) => total + row.waiting, 0);
+  if (sum === 0) return judge('ok', 'nothing waits');
+  const age = formatSeconds(Math.max(...waiting.map((row) => row.oldest_seconds)));
+  return judge('ok', `${sum} waiting, the oldest for ${age}`);
+}
+
+function maxWaitOf(task: string): number {
+  if (task.startsWith('summaries.')) return maxWaitSeconds.analysis;
+  return task === 'webhooks.deliver' ? maxWaitSeconds.delivery : maxWaitSeconds.job;
+}
+
+const minFailures = 10;
+const maxFailedShare = 0.2;
+
+export function judgeMails(outcomes: readonly MailOutcome[]): Finding {
+  const of = (status: string) => outcomes.find((row) => row.status === status)?.mails ?? 0;
+  const failed = of('failed') + of('unknown');
+  const summary = `${of('sent')} sent and ${failed} failed of the survey emails of the last hour`;
+  const isFailing = failed >= minFailures && failed > maxFailedShare * (failed + of('sent'));
+  return isFailing
+    ? finding('emails', 'fail', `${summary}: see AskbackMailsFailing in ops/runbook.md`)
+    : finding('emails', 'ok', summary);
+}
+
+export function judgeDeliveries(outcomes: readonly DeliveryOutcome[]): Finding {
+  const of = (status: string) => outcomes.find((row) => row.status === status)?.deliveries ?? 0;
+  const [failed, delivered] = [of('failed'), of('delivered')];
+  const summary = `${delivered} delivered and ${failed} failed of the webhook deliveries of the last hour`;
+  const isFailing = failed >= minFailures && failed > maxFailedShare * (failed + delivered);
+  return isFailing
+    ? finding('webhooks', 'warn', `${summary}: see AskbackDeliveriesFailing in ops/runbook.md`)
+    : finding('webhooks', 'ok', summary);
+}
+
+const hourMs = 3_600_000;
+
+export function judgeErrors(errors: readonly FailedRequest[], now: Date): Finding {
+  const recent = errors.filter(({ at }) => now.getTime() - at.getTime() < hourMs).length;
+  if (recent === 0) return finding('requests', 'ok', 'none failed in the last hour');
+  const requests = recent === 1 ? '1 request' : `${recent} requests`;
+  return finding('requests', 'warn', `${requests} failed in the last hour, see Latest errors`);
+}
+
+export function formatSeconds(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800
+    ? `${Math.round(seconds / 3600)} h`
+    : `${Math.round(seconds / 86_400)} days`;
+}
+
+/** Limits DNS lookups, and the time that the page waits for them. */
+const cacheOptions = { ttlMs: 15_000, timeoutMs: 20_000 };
+
+/** Checks of the mail server, DNS and reporters, which take seconds, so they run when an operator asks. */
+export function createSlowChecks({ db, publicUrl, settings, dns }: StatusTools) {
+  const { bounceDomain, smtpUrl = null, dkim = null } = settings;
+  let latest: { at: Date; findings: readonly Finding[] } | undefined;
+
+  async function examine() {
+    const [reporters, senders] = await Promise.all([
+      countHarmfulFunctions(db),
+      smtpUrl ? listSenders(db, null) : [],
+    ]);
+    const mail = await examineMail(
+      { dns: dns ?? createResolver(), settings: { bounceDomain, smtpUrl, dkim } },
+      { senders, sendsFrom: [], publicUrl },
+    );
+    latest = { at: new Date(), findings: [...judgeReporters(reporters), ...mail] };
+    return latest;
+  }
+
+  return {
+    /** Undefined if they take too long or fail. */
+    run: cacheWithTtl(examine, cacheOptions),
+    latest: () => latest,
+  };
+}
