@@ -1,17 +1,17 @@
--- Times as the API shows them: UTC, to the millisecond.
+-- Formats a time as the API shows it: UTC, to the millisecond.
 create function iso(moment timestamptz) returns text
 language sql stable
 return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
--- Where a list goes on: after the row with this time, to the microsecond, and this id, as base64url.
+-- A cursor for the rows after this one: its time, to the microsecond, and its id, as base64url.
 create function page_cursor(created_at timestamptz, id uuid) returns text
 language sql stable
 return translate(
   encode(convert_to(to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id, 'UTF8'), 'base64'),
   E'+/=\n', '-_');
 
--- The least id of a row of this time, to the microsecond. Ids of `id_at` sort by their time: a key that ends with one
--- lists newest first without a column of its own, and a range of ids is a range of time. The layout is that of UUIDv7.
+-- The smallest id with this time, to the microsecond. Ids of `id_at` sort by time, so a key that ends with an id lists
+-- newest first without a time column, and a range of ids is a range of time. The layout is UUIDv7.
 create function least_id_at(moment timestamptz) returns uuid
 language sql immutable parallel safe
 return encode(
@@ -20,8 +20,8 @@ return encode(
     | (x'7000'::bigint + (extract(epoch from moment) * 1000000)::bigint % 1000 * 4)) || '\x8000000000000000',
   'hex')::uuid;
 
--- The time that an id of `id_at` begins with, to the microsecond: a row with such an id needs no column for it. Of a
--- UUIDv7 that was made elsewhere it is right to two milliseconds.
+-- The time in an id of `id_at`, to the microsecond, so that a row needs no column for the time. For UUIDv7 from other
+-- sources, the result is accurate to two milliseconds.
 create function time_of(id uuid) returns timestamptz
 language sql immutable parallel safe
 return (timestamp '1970-01-01' + interval '1 microsecond' * (
@@ -330,8 +330,8 @@ comment on column audit_events.target_id is 'id of the thing that was acted on; 
 comment on column audit_events.details is 'what helps to understand the act later; never an address, a comment or a secret';
 comment on column audit_events.actor_id is 'id of the member or key; the command line, jobs and visitors have none';
 
--- An API key is how a program acts for an organization.
--- Only the hash of a key's secret is stored: a leaked backup must not leak live keys.
+-- An API key lets a program act for an organization. Only the hash of its secret is stored, so that a leaked backup
+-- contains no usable key.
 
 create table api_keys (
   id           uuid primary key default gen_random_uuid(),
@@ -392,11 +392,11 @@ comment on column idempotency_keys.status is 'status of the answer; without one 
 comment on column idempotency_keys.answer is 'the body, compressed and sealed: it may show what is shown once, such as a webhook''s secret';
 comment on column idempotency_keys.answer_bytes is 'size of the answer; without one it was too large to be stored';
 
--- Sums up what a key has stored, without answers too small to matter.
+-- Sums the sizes of a key's stored responses. Small ones are ignored.
 create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 
--- How far a replica must be, so that an organization finds there what it has written itself.
+-- The position that a replica must have reached to contain an organization's own writes.
 create table organization_writes (
   org_id   uuid primary key references organizations (id) on delete cascade,
   position pg_lsn not null

@@ -32,7 +32,7 @@ create table surveys (
   check ((status = 'completed') = (completed_by is not null)),
   check ((ask_after_days is null) = (ask_after_days_since is null)),
   constraint surveys_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade,
-  -- Lets child rows carry org_id and have Postgres prove that it is the right one.
+  -- Lets foreign keys of child tables include org_id, so that Postgres checks it.
   unique (org_id, id)
 );
 
@@ -65,9 +65,10 @@ comment on column surveys.share_id is 'the part of the shareable link that names
 create index surveys_newest_first on surveys (org_id, created_at desc, id desc);
 
 -- The contacts that a survey is sent to.
--- A contact's row changes when its mail goes out and when it responds. With room in its page, and with no index that
--- depends on the status, a change stays in its page and touches no index. Outcomes of up to a hundred mails are
--- written at once: that is each contact of a page in one statement, and each needs room for its next version.
+--
+-- A contact's row changes when its mail is sent and when the contact responds. Free space in each page, and no index on
+-- the status, keep these updates in the same page without index writes. A statement saves up to a hundred outcomes,
+-- which may update every row of a page, so each row needs space for its next version.
 
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
@@ -106,7 +107,7 @@ comment on column contacts.token is 'the part of the personal link that names th
 comment on column contacts.sent_at is 'when its first mail was accepted by the mail server';
 comment on column contacts.responded_at is 'when its response was recorded';
 
--- One row per address and survey, whatever its case.
+-- One row per address and survey, in any case.
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
 -- Indexes the id as text, so that a plan made for a small table does not use this index to find an address.
@@ -114,7 +115,7 @@ create index contacts_of_survey on contacts ((survey_id::text), created_at desc,
 create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_search on contacts using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);
 
--- A list that was uploaded waits here until its columns are mapped and it is taken over.
+-- An uploaded list, stored until its columns are mapped and it is imported.
 
 create table contact_uploads (
   id          uuid primary key default gen_random_uuid(),
@@ -186,7 +187,7 @@ comment on column contact_upload_rejects.line is 'line of the file';
 comment on column contact_upload_rejects.value is 'what stood in the place of the address';
 comment on column contact_upload_rejects.reason is 'why the line is left out';
 
--- Labels that an organization gives.
+-- Tags of an organization.
 
 create table tags (
   id         uuid primary key default gen_random_uuid(),

@@ -42,7 +42,7 @@ comment on column responses.state is 'of following it up: open or done; a detrac
 comment on column responses.owner_id is 'the member who follows it up';
 comment on column responses.traceparent is 'the trace of the request that recorded it';
 
--- A contact answers once through its link; what was imported may be the history of years.
+-- A contact answers once through its link. Imported responses may cover years.
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
 create index responses_by_contact on responses (contact_id);
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
@@ -140,10 +140,10 @@ comment on column link_visits.method is 'of the HTTP request';
 comment on column link_visits.score is 'the score that the link carried';
 comment on column link_visits.visited_at is 'when it was asked for';
 
--- By the day and not the time, so that no plan reads the visits of the last minute by it instead of by their contact.
+-- Indexes days instead of times, so that queries for the visits of the last minute use the index by contact.
 create index link_visits_by_day on link_visits (((visited_at at time zone 'UTC')::date));
 
--- Results of comment analysis: an analysis per response, an organization's own themes, and reports over a period.
+-- Results of comment analysis: the analysis of each response, an organization's own themes, and reports about a period.
 
 create table analyses (
   org_id      uuid not null,
@@ -215,7 +215,7 @@ comment on column summaries.text is 'the report';
 create unique index summaries_once_a_period on summaries (org_id, report_type, period_start, period_end) where scheduled;
 create index summaries_newest_first on summaries (org_id, created_at desc, id desc);
 
--- Follow-up of responses, and the facets that filter lists and totals.
+-- Follow-up of responses, and facets that filter lists and totals.
 
 create table response_tags (
   org_id      uuid not null,
@@ -253,9 +253,9 @@ comment on column response_notes.author_kind is 'kind of that actor, as in the a
 
 create index response_notes_by_response on response_notes (org_id, response_id, created_at);
 
--- Facets. A response has one for each property of its contact, for each of its tags and for its sentiment. Lists and
--- totals by any of these read one range of one index, however many responses there are, and never the responses.
--- A response on hold has none, because it does not count.
+-- Facets. A response has one facet for each property of its contact, for each of its tags, and for its sentiment. Lists
+-- and totals with these filters read one range of one index and never the responses. A response on hold has no facets,
+-- because it does not count.
 
 create table response_facets (
   org_id      uuid not null,
@@ -279,14 +279,14 @@ comment on column response_facets.survey_id is 'that of the response';
 comment on column response_facets.score is 'that of the response';
 
 create index response_facets_by_response on response_facets (org_id, response_id);
--- Counts all responses with a facet in half of the time: its equal entries take a few bytes each.
+-- Halves the time to count all responses with a facet, because equal entries take only a few bytes each.
 create index response_facets_counted on response_facets (org_id, facet, category);
 
 create function facet_of(kind text, name text, value text) returns bigint
 language sql immutable parallel safe
 return ('x' || left(md5(kind || ' ' || octet_length(name) || ' ' || name || value), 16))::bit(64)::bigint;
 
--- A string is found by its text, any other value by its JSON.
+-- Strings are hashed as their text, all other values as their JSON.
 create function property_facets(properties jsonb) returns setof bigint
 language sql immutable parallel safe
 begin atomic
@@ -431,7 +431,7 @@ create trigger analyses_added after insert on analyses
 create trigger analyses_changed after update of sentiment on analyses
   for each row when (old.sentiment is distinct from new.sentiment) execute function facet_analyzed_response();
 
--- Finds nothing if the response is deleted too, because its facets go with it.
+-- Finds nothing if the response was deleted too. Its facets are deleted by cascade.
 create function facet_unanalyzed_responses() returns trigger
 language plpgsql
 as $$
@@ -472,7 +472,7 @@ create trigger response_answers_added after insert on response_answers
 create trigger response_answers_changed after update of answers on response_answers
   for each row when (old.answers is distinct from new.answers) execute function facet_saved_answers();
 
--- Answers that are being saved hold the questions of their survey; a change of the questions waits for them.
+-- Saving answers locks the questions of their survey against changes until the transaction ends.
 create function lock_questions(in_survey uuid, for_change boolean) returns void
 language plpgsql
 as $$
@@ -485,8 +485,8 @@ begin
 end
 $$;
 
--- Saves checked answers of a response. Returns nothing, and has done nothing, when the questions are no longer those that
--- the answers were checked against, the survey takes no answers, or the response is gone or another person's.
+-- Saves checked answers of a response. Changes and returns nothing if the questions have changed since the check, the
+-- survey takes no answers, or the response is deleted or belongs to another person.
 create function save_answers(
   in_org uuid, in_survey uuid, in_response uuid, in_contact uuid, asked jsonb, added jsonb, removed text[], is_sent boolean
 ) returns table (saved jsonb, held boolean, completed boolean)
@@ -536,7 +536,7 @@ return (
   where given is not null
 );
 
--- An answer as the cell of a file: labels in the place of option ids.
+-- An answer as a cell of a file, with labels instead of option ids.
 create function answer_cell(question jsonb, given jsonb) returns text
 language sql immutable parallel safe
 return case question ->> 'kind'
@@ -549,10 +549,11 @@ return case question ->> 'kind'
   ), given ->> 'other'), '')
 end;
 
--- Totals are kept, not counted: triggers add every change of a response or a contact to the tallies in the same
--- transaction, whether it comes from an answer, an import, a delete or a cascade.
--- A tally has a slot for each connection that writes it, so that writers to one survey do not wait for each other. An
--- hourly job folds the slots into one. The totals of an organization are the sums over its surveys.
+-- Totals are stored. Triggers add every change of a response or contact to the tallies in the same transaction, whether
+-- it comes from an answer, an import, a delete or a cascade.
+--
+-- Each connection writes to its own slot of a tally, so that writers to one survey do not wait for each other. An
+-- hourly job folds the slots into one. Totals of an organization are the sums over its surveys.
 
 create table survey_tallies (
   org_id     uuid not null,
@@ -631,11 +632,11 @@ comment on column asked_tallies.asked is 'contacts that were mailed then';
 comment on column asked_tallies.undelivered is 'those of them whose mail failed or bounced after all';
 comment on column asked_tallies.answered is 'those of them that have responded';
 
--- Where mails go out one by one there is a row for nearly each: they are summed up without their table.
+-- Sums are index-only, because mails that are sent one by one leave nearly a row each.
 create index asked_tallies_by_organization on asked_tallies (org_id, quarter)
   include (survey_id, asked, undelivered, answered);
 
--- Change of a survey's total (without an hour) or of one of its hours.
+-- Change of a survey's total, or of one hour if `hour` is set.
 create type tally_delta as (
   org_id     uuid,
   survey_id  uuid,
@@ -671,12 +672,12 @@ create function is_undelivered(status text) returns boolean
 language sql immutable parallel safe
 return status in ('failed', 'bounced');
 
--- Each connection has its own slot, so that no writer waits for another. Only folding writes the rows of slot 0.
+-- A slot per connection, so that no writer waits for another. Only folding writes slot 0.
 create function tally_slot() returns integer
 language sql stable
 return pg_backend_pid();
 
--- The joins below leave out surveys that are being deleted: they take their tallies with them.
+-- The joins below leave out surveys that are being deleted, because their tallies are deleted as well.
 
 create function add_to_survey_tallies(deltas tally_delta[], into_slot integer) returns void
 language plpgsql
@@ -744,7 +745,7 @@ begin
 end
 $$;
 
--- Adds the responses of the transition table `changed`, times the trigger's argument: 1 or -1.
+-- Adds the responses of the transition table `changed`, multiplied by the trigger's argument, 1 or -1.
 create function tally_responses() returns trigger
 language plpgsql
 as $$
@@ -840,8 +841,8 @@ create trigger contacts_added after insert on contacts
 create trigger contacts_removed after delete on contacts
   referencing old table as changed for each statement execute function tally_contacts('-1');
 
--- A contact changes often and moves a total rarely: when it is first mailed, and when it answers.
--- It never changes its survey or the time it was added.
+-- Most updates of a contact change no total. Only the first mail and the answer do. The survey and `created_at` of a
+-- contact never change.
 create function tally_contacts_progress() returns trigger
 language plpgsql
 as $$
@@ -882,8 +883,8 @@ create trigger contacts_changed after update on contacts
   for each statement
   execute function tally_contacts_progress();
 
--- Folding: a survey that rests, and an hour that is over, need one slot. A slot that a writer holds stays for the next
--- time. One transaction a survey.
+-- Folds the slots of quiet surveys and past hours into slot 0, in one transaction per survey. Slots that a writer has
+-- locked are left for the next run.
 create index survey_tallies_to_fold on survey_tallies (survey_id) where slot <> 0;
 create index hour_tallies_to_fold on hour_tallies (survey_id, hour) where slot <> 0;
 create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
@@ -904,7 +905,7 @@ begin
     union
     select survey_id from asked_tallies where slot <> 0 and quarter < this_hour
   loop
-    -- First the survey, as a delete of it does: the two must not wait for each other.
+    -- Locks the survey first, as deleting it does, to avoid a deadlock.
     perform from surveys where id = owner for key share skip locked;
     continue when not found;
 

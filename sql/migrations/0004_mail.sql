@@ -1,6 +1,7 @@
--- Mail: one claim per survey and address, and what keeps an address from being mailed.
--- A mail's row changes twice on its way. With room in its page, and with no index that depends on the status,
--- a change stays in its page and touches no index.
+-- Mails, with one claim per survey and address, and everything that blocks an address.
+--
+-- A mail's row is updated twice. Free space in each page, and no index on the status, keep these updates in the same
+-- page without index writes.
 
 create table mails (
   id            uuid primary key default id_at(clock_timestamp()),
@@ -100,7 +101,7 @@ comment on column lifted_suppressions.consent is 'how its owner agreed to get ma
 
 create index lifted_suppressions_of_address on lifted_suppressions (org_id, email, lifted_at);
 
--- However often a request is repeated, it adds one row a day for an address, a survey and a rule.
+-- Repeated requests add at most one row a day for an address, survey and rule.
 create table blocked_mails (
   org_id      uuid not null,
   survey_id   uuid not null,
@@ -145,9 +146,10 @@ comment on column mailbox_messages.received_at is 'when it was sent here';
 
 create index mailbox_messages_newest_first on mailbox_messages (received_at desc, id desc);
 
--- Campaigns mail a survey to all of its contacts that are still to be asked, over hours or days if need be. What asks
--- by itself and what reminds is kept in the same way: one row for each survey, whose contacts are added as they fall due.
--- A campaign's mails are rows of `mails`, claimed in batches: the id of a batch is their request_id.
+-- Campaigns mail a survey to all of its contacts that were not asked yet, over hours or days. Automatic sends and
+-- reminders are stored as campaigns too: one row per survey, to which contacts are added as they fall due.
+--
+-- A campaign's mails are rows of `mails`. They are claimed in batches, and the id of a batch is their request_id.
 
 create table campaigns (
   id            uuid primary key default gen_random_uuid(),
@@ -258,7 +260,7 @@ comment on column campaign_contacts.reason is 'that rule in words';
 create index campaign_contacts_newest_first on campaign_contacts (campaign_id, created_at desc, id desc);
 create index campaign_contacts_waiting on campaign_contacts (campaign_id, id) where batch_id is null and reason_code is null;
 
--- Notifications that a member has chosen in each organization.
+-- Notifications that members have chosen in each organization.
 
 create table notification_choices (
   org_id     uuid not null,

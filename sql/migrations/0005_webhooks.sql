@@ -1,4 +1,4 @@
--- Subscriptions, the events they get, and every attempt to deliver them.
+-- Webhooks, their events, and every attempt to deliver an event.
 
 create table webhooks (
   id                     uuid primary key default gen_random_uuid(),
@@ -63,9 +63,12 @@ comment on column events.traceparent is 'the trace that the event began in';
 comment on column events.used_at is 'when a delivery of it was last made';
 comment on column events.erased_at is 'when its body was erased, because it carried words of a person who was erased';
 
--- A delivery is a row here until its outcome, then a row of ended_deliveries: the statement that moves it decides
--- who wrote the outcome. So the row that is written most is narrow, and what has ended is not written again. Each
--- row is written twice, to the log and to the disk: so its columns stand in an order that needs no padding, and its id alone holds the time of its making.
+-- A delivery is stored here until its outcome, and then moves to ended_deliveries. The statement that moves it decides
+-- which process wrote the outcome. So the most frequent writes go to a narrow table, and ended deliveries are not
+-- rewritten.
+--
+-- Each row is written to the WAL and to the table, so the order of the columns avoids padding, and the id alone
+-- contains the creation time.
 create table pending_deliveries (
   org_id          uuid not null,
   webhook_id      uuid not null,
@@ -82,7 +85,7 @@ create table pending_deliveries (
   traceparent     text,
 
   check (attempts = 0 or next_attempt_at is not null),
-  -- First attempts of a webhook in the order of their making; retries have an index by their time.
+  -- First attempts of a webhook in order of creation. Retries have an index on their time.
   primary key (webhook_id, attempts, id),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
 );

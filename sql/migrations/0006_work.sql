@@ -1,4 +1,4 @@
--- Processes that live, which what they claimed depends on.
+-- Live processes, which own their claims.
 
 create table worker_pools (
   pool_id      text primary key,
@@ -16,7 +16,7 @@ comment on column worker_pools.session_role is 'the role of that connection: ano
 comment on column worker_pools.program is 'the program of its process, with its version';
 comment on column worker_pools.started_at is 'when its process began to run jobs';
 
--- Everybody sees the name and the role of a session.
+-- Every role can see the name and the role of a session.
 create function is_alive(pool worker_pools) returns boolean
 language sql stable
 return exists (
@@ -36,7 +36,8 @@ comment on table service_record is
 comment on column service_record.is_singleton is 'keeps it at one row';
 comment on column service_record.public_url is 'the address that its links begin with';
 
--- Comments that wait to be analyzed: claimed organization by organization, so that the history of one delays no comment of another.
+-- Comments that wait for analysis. Organizations are claimed in turn, so that the history of one does not delay
+-- comments of another.
 
 create table waiting_analyses (
   org_id      uuid not null,
@@ -64,7 +65,7 @@ comment on column waiting_analyses.claimed_by is 'the worker pool that has it in
 
 create index waiting_analyses_due on waiting_analyses (org_id, is_history, due_at);
 
--- Persons who were erased. Of an address only its keyed hash is left: enough to recognize it when it comes again.
+-- Erased people. Only a keyed hash of their address is stored, to recognize the address when it returns.
 
 create function keyed_hash(key bytea, email text) returns bytea
 language sql immutable parallel safe
@@ -98,8 +99,8 @@ create unique index erasures_in_force on erasures (org_id, address_hash) where a
 create index erasures_newest_first on erasures (org_id, erased_at desc, id desc);
 create index erasures_to_file on erasures (erased_at) where filed_at is null;
 
--- An erasure waits until all that adds contacts of the organization has committed, and what adds contacts waits for an
--- erasure. It is held before the lock of a survey, so that the two never wait for each other.
+-- An erasure waits until all transactions that add contacts to the organization have committed, and they wait for the
+-- erasure. Call this before locking a survey, to avoid a deadlock.
 create function hold_off_erasures(in_org uuid) returns void
 language sql
 return pg_advisory_xact_lock_shared(hashtextextended('erasures ' || in_org, 0));
@@ -108,7 +109,7 @@ create function begin_erasure(in_org uuid) returns void
 language sql
 return pg_advisory_xact_lock(hashtextextended('erasures ' || in_org, 0));
 
--- The last resort: verbs that add contacts leave erased addresses out or refuse them before.
+-- A safeguard: all code that adds contacts has already skipped or refused erased addresses.
 create function refuse_erased_contacts() returns trigger
 language plpgsql
 as $$
@@ -137,11 +138,11 @@ $$;
 create trigger contacts_are_not_erased after insert on contacts
   referencing new table as changed for each statement execute function refuse_erased_contacts();
 
--- Replaces the address of an erased person by `[email]` in comments, notes, names and properties of others, at the erasure
--- and in everything written later.
+-- Replaces the address of an erased person with `[email]` in comments, notes, names and properties of other people, at
+-- the erasure and in later writes.
 
--- The addresses in a text or in JSON as Postgres writes it, in lower case: each as it stands there, and from the last
--- character on that an address rarely has.
+-- The addresses in a text, or in JSON as Postgres writes it, in lower case. Each address is returned twice: as written,
+-- and without leading characters that are rare in addresses.
 create function addresses_in(said text) returns setof text
 language sql immutable parallel safe
 begin atomic
@@ -223,8 +224,8 @@ begin
 end
 $$;
 
--- A response keeps the properties that its contact has when it answers. The lock waits for an erasure that takes an
--- address out of them.
+-- A response stores the properties that its contact had at the time. The lock waits for an erasure that removes an
+-- address from the properties.
 create function keep_properties() returns trigger
 language plpgsql
 as $$
@@ -254,16 +255,17 @@ create trigger contacts_hide_erased before insert or update of name, properties 
   for each row when (new.name like '%@%' or new.properties::text like '%@%')
   execute function hide_erased_in_contact();
 
--- Responses that came at the same time, recorded in one call: each statement, its checks and its triggers are prepared
--- once for all of them. They are of any organizations. So a call with several never waits for a survey or a contact
--- that another transaction holds: it leaves out what it finds held. A call with one waits for its survey and contact.
+-- Records concurrent responses in one call, so that statements, checks and triggers are prepared once. The
+-- responses may belong to several organizations. A call with several responses never waits for a survey or contact that
+-- another transaction has locked, but leaves its responses out. A call with one response waits.
 
--- `record_responses` takes at most so many.
+-- The maximum of `record_responses`.
 create function most_responses_at_once() returns integer
 language sql immutable parallel safe
 return 50;
 
--- How many responses to one survey can be written and not committed: one in each connection, and in one of them many.
+-- The number of responses to one survey that can be written but not committed: one in each connection, and a full group
+-- in one of them.
 create function most_uncommitted_responses() returns integer
 language sql stable parallel safe
 return current_setting('max_connections')::integer + most_responses_at_once();
@@ -285,15 +287,17 @@ create type given_response as (
   properties  jsonb
 );
 
--- The surveys of these responses, locked: none that takes no responses on the scale of one of them, or of which one may
--- be the last; and of several responses none that is held.
+-- Locks the surveys of these responses and returns their ids. Leaves out surveys that take no responses or use another
+-- scale, surveys of which a response may be the last and, for several responses, locked surveys.
 --
--- The last response must be recognized although others are being committed. A response that finds more contacts left than
--- there can be uncommitted responses is not the last, whatever becomes of the others: alone it holds the survey's row FOR
--- KEY SHARE, as its foreign key does anyway, and waits for no other response. Several lock the row so that no two calls
--- write many to the same survey at once: `most_uncommitted_responses` has room for one of them. A response that finds fewer
--- contacts left takes the row FOR UPDATE, and sees all that held it. So no response overlooks the one before it, and only
--- the last few of a survey wait for each other's commit. A lock is never upgraded: two that do would wait for each other.
+-- The last response must be recognized while others are being committed. A response that finds more remaining contacts
+-- than there can be uncommitted responses is not the last. Alone, it locks the survey FOR KEY SHARE, as its foreign key
+-- does anyway, and waits for no other response. A group locks the survey FOR NO KEY UPDATE, because
+-- `most_uncommitted_responses` allows for only one group per survey.
+--
+-- A response that finds fewer remaining contacts locks the survey FOR UPDATE and sees all earlier responses. So no
+-- response overlooks the one before it, and only the last few responses of a survey wait for each other. Locks are
+-- never upgraded, because two upgrades would deadlock.
 create function lock_surveys_to_record(given given_response[]) returns uuid[]
 language plpgsql
 as $$
@@ -357,12 +361,13 @@ begin
 end
 $$;
 
--- Records what it can of these responses and returns their ids. Nothing is done for the others: those of a survey or
--- contact that is held, deleted or closed, those that may be the last of their survey, and those of contacts that have a
--- response. Each of them is to be recorded alone, and then with its survey locked. Locks are taken in the order of all
--- that records responses: surveys, contacts, responses, totals.
--- The settings hold for all that it calls. Each row is found by its key, so that a plan that is made once serves lists of
--- any length; left alone, Postgres would plan some of the statements again for each list.
+-- Records these responses as far as possible and returns the ids of the recorded ones. Leaves out responses whose
+-- survey or contact is locked, deleted or closed, responses that may be the last of their survey, and responses of
+-- contacts that have already answered. The caller records each of them alone, with its survey locked. Locks are taken
+-- in the usual order: surveys, contacts, responses, totals.
+--
+-- The settings also apply to the functions that it calls. All rows are found by key, so that one generic plan serves
+-- lists of any length. By default, Postgres would plan some statements again for each list.
 create function record_responses(given given_response[]) returns setof uuid
 language plpgsql
 set plan_cache_mode = force_generic_plan

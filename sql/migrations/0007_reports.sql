@@ -1,5 +1,5 @@
--- Views for reporting tools. A reporter is a Postgres role that sees the rows of its organization in these views, and
--- nothing else. Columns are only added: what ops/reports.md documents is a promise, as the API is.
+-- Views for reporting tools. A reporter is a Postgres role that only sees its organization's rows in these views.
+-- Columns are only added, because ops/reports.md is a contract like the API.
 
 create table reporters (
   role_name  text primary key,
@@ -21,14 +21,14 @@ comment on column reporters.name is 'what it is for; one of each name in a deplo
 create schema askback_reports;
 comment on schema askback_reports is 'What reporting tools read: the rows of the organization of the connected role';
 
--- The session's role cannot be changed by it, unlike the current one.
+-- Uses the session's role, because a session can change its current role.
 create function askback_reports.own_organization() returns uuid
   language sql stable security definer set search_path = pg_catalog, pg_temp
   as $$ select org_id from public.reporters where role_name = session_user $$;
 comment on function askback_reports.own_organization() is 'the organization of the connected role';
 
--- `offset 0` keeps conditions of the reader outside of a view. Inside, plans would estimate them by the statistics of the
--- whole table, and EXPLAIN would show how common a value is among the rows of others.
+-- `offset 0` keeps a reader's conditions outside of the view. Inside it, their estimates would use statistics of the
+-- whole table, and EXPLAIN would reveal how common a value is in other organizations.
 create view askback_reports.surveys with (security_barrier) as
   select s.id, s.name, s.question_text, s.type, s.audience, s.status, s.language, s.from_name, s.from_email,
          s.created_at, s.updated_at, s.completed_at
@@ -98,7 +98,7 @@ create view askback_reports.nps_by_day with (security_barrier) as
     where t.org_id = (select askback_reports.own_organization())
     group by 1, t.survey_id, s.type
   ) counted
-  -- The adjusted Wald interval of src/intervals.ts.
+  -- The adjusted Wald interval, as in src/intervals.ts.
   cross join lateral (
     select (promoters + 0.75) / (responses + 3) as p, (detractors + 0.75) / (responses + 3) as d
   ) shares
@@ -116,8 +116,8 @@ create view askback_reports.campaigns with (security_barrier) as
   where c.org_id = (select askback_reports.own_organization()) and c.kind = 'campaign'
   offset 0;
 
--- Functions of Postgres that every role may call and that do more than read: locks that others wait for, and large objects,
--- which also "read only" transactions write.
+-- Functions of Postgres that every role may call and that do more than read: locks that others wait for, and large
+-- objects, which can be written even in read-only transactions.
 create function public.harmful_functions() returns setof regprocedure
   language sql stable set search_path = pg_catalog, pg_temp
   as $$
@@ -133,7 +133,8 @@ create function public.harmful_functions() returns setof regprocedure
   $$;
 comment on function public.harmful_functions() is 'functions that do more than read, and that every role may call';
 
--- Only the owner of these functions can take them from everybody: a superuser, as the role of the embedded Postgres is.
+-- Only the owner of these functions, a superuser, can revoke them from everybody. The role of the embedded Postgres is
+-- a superuser.
 create function forbid_harmful_functions() returns void
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
@@ -146,7 +147,7 @@ begin
     join pg_proc p on p.oid = f
     where pg_has_role(p.proowner, 'usage')
   loop
-    -- The service, whose role owns the tables, needs some of them also when another role has called this.
+    -- The service owns the tables and needs some of these functions, even if another role has called this.
     execute format('grant execute on function %s to %I, %I', harmful, current_user,
       (select pg_get_userbyid(relowner) from pg_class where oid = 'public.reporters'::regclass));
     execute format('revoke execute on function %s from public', harmful);
@@ -154,8 +155,8 @@ begin
 end $$;
 comment on function forbid_harmful_functions() is 'keeps every role but this one from functions that do more than read, where it may';
 
--- A role that connects and reads the views. What it may set itself, such as the time limit, keeps an honest tool from
--- harm; what it may see does not depend on that.
+-- Creates a role that connects and reads the views. Settings that the role can change itself, such as the time limit,
+-- only protect honest tools. Its access does not depend on them.
 create function create_reporter_role(role text, password text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
@@ -175,7 +176,7 @@ begin
 end $$;
 comment on function create_reporter_role is 'makes a role that reads the views of askback_reports';
 
--- Commit it before what follows: nothing that the role has left behind may bring its access back.
+-- Commit this before the next steps, so that leftovers of the role cannot restore its access.
 create function disable_reporter_role(role text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
@@ -190,7 +191,7 @@ create function end_reporter_sessions(role text) returns void
   as $$ select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = role $$;
 comment on function end_reporter_sessions is 'ends the connections of a reporter';
 
--- Each large object takes a lock: they go in portions, each in a transaction of its own.
+-- Each large object takes a lock, so they are deleted in batches with a transaction each.
 create function delete_large_objects(role text, most integer) returns bigint
   language sql set search_path = pg_catalog, pg_temp
   as $$
