@@ -20,7 +20,7 @@ import { messageHeaders, messages } from './webhooks/events.ts';
 
 type Settings = { serviceName: string; maxContacts: number };
 
-/** In the order of the document. */
+/** Sections in the order of the document. */
 const sections = ({ maxContacts }: Settings): ApiSection[] => [
   surveySection,
   questionSection,

@@ -101,7 +101,7 @@ export async function pauseRefusedCampaign(
     const campaign = campaignId ? await lockCampaign(tx, { orgId, campaignId }) : undefined;
     if (campaign?.kind !== 'campaign') return 'nothing';
     if (campaign.status !== 'running' && campaign.status !== 'paused') return 'nothing';
-    // Also if it is paused: mails in flight at that moment have come back.
+    // Paused campaigns too, because mails that were in flight have returned since.
     await withdrawBatches(tx, campaign);
     if (campaign.status === 'paused') return 'withdrew';
     const { reason } = batch;

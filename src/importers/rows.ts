@@ -150,7 +150,7 @@ function suppressionOf(row: RowReader, { plan }: RowRules) {
   return undefined;
 }
 
-/** Services write a time for yes, and nothing, a zero or a no otherwise. */
+/** Services write a time for yes, and nothing, zero or no for no. */
 const isSaid = (text: string | null) => text !== null && !/^(0|no|false|null|never)$/i.test(text);
 const isYes = (text: string) => /^(1|yes|true)$/i.test(text);
 

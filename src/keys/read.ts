@@ -11,7 +11,7 @@ import type { ApiEnv } from './authenticate.ts';
 
 export type ReplicaTools = { db: Db; replica?: Replica | undefined };
 
-/** Builds the SQL expression of a response as JSON text, or undefined if nothing can be result. */
+/** Builds the SQL expression of a response as JSON text, or undefined if nothing can match. */
 type MakeJson = (orgId: Part) => Part | undefined;
 
 /** Answers GET requests with one statement each. A request whose caller has gone does not start. */
