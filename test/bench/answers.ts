@@ -16,7 +16,7 @@ const contactsEach = 24;
 const answersAtMost = spreadOver * contactsEach;
 const warmUp = 1000;
 
-/** Answers posted, the page they are given on. */
+/** Measures posting answers, and the page with the form. */
 export async function answers(server: string): Promise<Section[]> {
   const database = await benchDatabase(server);
   const listener = fork(fileURLToPath(new URL('./listener.ts', import.meta.url)));
@@ -27,7 +27,7 @@ export async function answers(server: string): Promise<Section[]> {
       spread: await addContacts(database.db, spread, contactsEach),
       hot: await addContacts(database.db, hot, answersAtMost),
     };
-    // Not the empty tables: once known to be empty, they would be read whole while they grow.
+    // Leaves out tables that are still empty. Their statistics would cause sequential scans as they grow.
     await database.db`vacuum analyze organizations, surveys, contacts, survey_tallies, webhooks`;
     listener.send({ url: database.url });
     const [port] = (await once(listener, 'message')) as [number];
@@ -50,7 +50,7 @@ export async function answers(server: string): Promise<Section[]> {
   }
 }
 
-/** On a machine that others use too, the processor time of a request says more than its rate. */
+/** On a shared machine, the CPU time per request is more reliable than the rate. */
 async function withCpu(
   { pid, database }: { pid: number; database: BenchDatabase },
   measure: () => Promise<Measured[]>,
@@ -66,7 +66,7 @@ async function withCpu(
   };
 }
 
-/** Each personal link takes one answer; tokens come in an order in which neighbours differ in survey. */
+/** Each personal link accepts one answer. Neighbouring tokens belong to different surveys. */
 async function postAnswers(port: number, tokens: readonly string[]): Promise<Measured[]> {
   const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
   const requests = tokens.map((token, n) =>
@@ -85,7 +85,7 @@ async function getPages(port: number, tokens: readonly string[]): Promise<Measur
   return [await applyLoad({ port, connections, seconds, requests })];
 }
 
-/** The floor: the same driver and pool insert the row of an answer, and nothing that follows from it. */
+/** The floor: inserts only the row of an answer, with the same driver and pool. */
 async function insertBare(db: Db, surveys: readonly SurveyOf[]) {
   const latencies: number[] = [];
   const begun = performance.now();

@@ -14,7 +14,7 @@ const wantedShare = 0.4;
 const signIns = 50;
 const mostNpsMs = 100;
 
-/** Screens of the app with a session, and what fifty sign-ins at once cost everybody else. */
+/** Measures screens of the app with a session, and how fifty concurrent sign-ins affect other requests. */
 export async function app(server: string): Promise<Section[]> {
   const floor = await measureRendering();
   let nps: Measured | undefined;
@@ -24,7 +24,7 @@ export async function app(server: string): Promise<Section[]> {
   return [screenSection(floor, costs), signInSection(nps!)];
 }
 
-/** Each for an address of its own: none has an account, which costs what a wrong password costs. */
+/** Each sign-in has an unknown address, which costs as much as a wrong password. */
 async function measureSignIns({ port }: Service, key: string): Promise<Measured> {
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const posts = Array.from({ length: signIns }, (_, n) =>
@@ -38,7 +38,7 @@ async function measureSignIns({ port }: Service, key: string): Promise<Measured>
   return nps;
 }
 
-/** A page with a table of fifty rows, drawn by the same server without session and database. */
+/** A page with a table of fifty rows, rendered by the same server without session and database. */
 async function measureRendering(): Promise<Measured> {
   const columns = ['Score', 'Comment', 'Name', 'Survey', 'Tags', 'Time'].map((head) => ({ head }));
   const cells = ['9', 'Quick and friendly, as always.', 'Ann', 'Onboarding', 'vip', 'yesterday'];

@@ -12,15 +12,12 @@ import { readWrites, writesBetween } from './writes.ts';
 export const webhooks = 40;
 const deliveriesEach = 300;
 export const backlogOf = webhooks * deliveriesEach;
-/** Longer than it takes to fill the tables, to analyze them and to read what was written so far. */
+/** Must exceed the time to fill and analyze the tables and to read the counters. */
 const dueInSeconds = 6;
 const pollMs = 50;
 const patienceMs = 60_000;
 
-/**
- * Deliveries made beforehand, delivered and recorded, out of tables that have just filled, or that the
- * planner has statistics of.
- */
+/** Delivers and records a prepared backlog from tables that were just filled, with or without statistics. */
 export async function workOffBacklog(server: string, { analyzed }: { analyzed: boolean }) {
   const { db, url, drop } = await benchDatabase(server);
   const receiver = fork(fileURLToPath(new URL('./receiver.ts', import.meta.url)));
@@ -50,7 +47,7 @@ export async function workOffBacklog(server: string, { analyzed }: { analyzed: b
   }
 }
 
-/** Each webhook takes its own events, so that each delivery has its own body. */
+/** Each webhook gets its own events, so that each delivery has its own body. */
 async function addDeliveries(sql: Sql) {
   await sql`
     with happened as (
@@ -77,7 +74,7 @@ async function allDelivered(sql: Sql) {
   }
 }
 
-/** From the first attempt to the last record. */
+/** Deliveries per second, from the first attempt to the last record. */
 async function deliveryRate(sql: Sql): Promise<number> {
   const { rate } = one(
     await sql<{ rate: number }[]>`

@@ -6,10 +6,10 @@ import { percentiles } from './load.ts';
 import { contactsPerRequest } from './send-scene.ts';
 import { addSurveys } from './surveys.ts';
 
-/** The first are for plans and connections. */
+/** The first claims warm up plans and connections. */
 const [warmUp, claims] = [3, 10];
 
-/** How long a request takes until its contacts and their mails are in the database, and none has left. */
+/** Measures a request until its contacts and mails are stored and before any mail is sent. */
 export async function medianClaimMs(server: string): Promise<number> {
   const database = await benchDatabase(server);
   try {

@@ -10,7 +10,7 @@ export type Client = {
   key: string;
 };
 
-/** Keys to ask with: one for each organization and as many again for the large one. */
+/** Creates a key for each organization, and as many again for the large one. */
 export async function issueKeys(sql: Sql): Promise<Client[]> {
   const found = await sql<Omit<Client, 'key'>[]>`
     select s.org_id as "orgId", count(*) over (partition by s.org_id) > ${surveysOfOthers}::int as large,

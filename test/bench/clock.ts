@@ -1,2 +1,2 @@
-/** The time in milliseconds, finer than Date.now() and the same for all processes of a machine. */
+/** Milliseconds with more precision than Date.now(), comparable between processes of a machine. */
 export const now = () => performance.timeOrigin + performance.now();

@@ -10,14 +10,14 @@ export const serviceConnections = poolByProcessors();
 
 export type BenchDatabase = { url: string; db: Db; drop: () => Promise<void> };
 
-/** The Postgres that TEST_DATABASE_URL names, or a fresh embedded one. */
+/** The Postgres of TEST_DATABASE_URL, or a fresh embedded one. */
 export async function benchServer() {
   const given = process.env['TEST_DATABASE_URL'];
   if (given) return { url: given, stop: async () => {} };
   return await startTemporary();
 }
 
-/** A migrated, empty database of its own, with as many connections as the service has. */
+/** A migrated, empty database with as many connections as the service has. */
 export async function benchDatabase(server: string): Promise<BenchDatabase> {
   const name = `bench_${randomUUID().replaceAll('-', '')}`;
   const admin = connect(server, { connections: 1 });

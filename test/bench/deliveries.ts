@@ -3,7 +3,7 @@ import { fanOut } from './fan-out.ts';
 import { comparePosts } from './outbound.ts';
 import { number, type Section, table, verdict } from './report.ts';
 
-/** Deliveries to a receiver on this machine: how many, and what one costs. */
+/** Measures the rate and the cost of deliveries to a receiver on this machine. */
 export async function deliveries(server: string): Promise<Section[]> {
   const posts = await comparePosts();
   const backlog = await workOffBacklog(server, { analyzed: false });

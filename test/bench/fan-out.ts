@@ -18,8 +18,8 @@ const lookEveryMs = 50;
 const patienceMs = 120_000;
 
 /**
- * Answers of one organization that forty webhooks take, from the first request to the last record; and what as many
- * answers cost that no webhook takes. Both for each of the deliveries.
+ * Measures answers of one organization with forty webhooks, from the first request to the last record, and the same
+ * answers without webhooks. Both are given per delivery.
  */
 export const fanOut = (server: string) =>
   withScene(server, {}, async (scene) => {

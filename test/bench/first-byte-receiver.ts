@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { now } from './clock.ts';
 
-/** A subscriber in a process of its own: it reports when the first byte about each response arrived. */
+/** A subscriber in its own process. Reports when the first byte about each response arrived. */
 const arrivals: Record<string, number> = {};
 const server = createServer(async (request, answer) => {
   const at = now();

@@ -14,10 +14,10 @@ const warmUpSeconds = 3;
 const seconds = 20;
 const lastArrivalMs = 2000;
 
-/** When each answer was asked for and accepted, by the id of its response. */
+/** Times of the request and of its acceptance for each answer, by response id. */
 type Asked = Map<string, { askedAt: number; acceptedAt: number }>;
 
-/** How soon the subscriber of one webhook sees the first byte about an answer, at a steady rate. */
+/** Measures the time from an answer to the first byte at the subscriber, at a steady rate. */
 export const firstByte = (server: string) =>
   withScene(server, {}, async (scene) => {
     const receiver = fork(fileURLToPath(new URL('./first-byte-receiver.ts', import.meta.url)));
@@ -46,7 +46,7 @@ export const firstByte = (server: string) =>
     }
   });
 
-/** Each request has its moment, whatever became of those before it. */
+/** Sends each request at its planned time, even if earlier ones are late. */
 async function askSteadily({ service }: Scene, tokens: readonly string[]): Promise<Asked> {
   const agent = new Agent();
   const asked: Asked = new Map();

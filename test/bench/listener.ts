@@ -3,7 +3,7 @@ import { listen } from '../../src/lib/http/listen.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { serviceConnections } from './database.ts';
 
-/** The web half of the service alone, in a process of its own: no jobs run next to it. */
+/** Runs only the web part of the service in its own process, without jobs. */
 process.once('message', async ({ url }: { url: string }) => {
   const db = connect(url, { connections: serviceConnections });
   const listener = await listen({ host: '127.0.0.1', port: 0 });

@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /**
- * Requests over raw keep-alive sockets, one at a time on each, from a process of their own: making them
- * must cost little compared with answering them. Run as a program it does one `Load` and ends.
+ * Sends requests over raw keep-alive sockets, one at a time on each, from a separate process, so that sending costs
+ * little compared with answering. As a program it runs one `Load` and exits.
  */
 export type Load = {
   port: number;
-  /** Whole HTTP requests. They are sent in turn, again and again unless `once`. */
+  /** Complete HTTP requests, sent in turn. Repeated unless `once` is set. */
   requests: readonly string[];
   connections: number;
   seconds: number;
   once?: boolean;
-  /** Requests a second over all connections; as many as possible without it. */
+  /** Requests per second over all connections. Unlimited by default. */
   rate?: number;
 };
 
@@ -22,7 +22,7 @@ export type Measured = {
   count: number;
   p50: number;
   p99: number;
-  /** Answers that were no success, by status. */
+  /** Unsuccessful answers by status. */
   refused: Record<string, number>;
 };
 
@@ -55,7 +55,7 @@ async function run({ port, requests, connections, seconds, once: onlyOnce, rate 
     onlyOnce && next >= requests.length ? undefined : requests[next++ % requests.length];
   const begun = performance.now();
   const end = begun + seconds * 1000;
-  /** With a rate, the nth request has its moment, and is late by what came before it. */
+  /** At a rate, each request has a planned time and is late if the ones before it were. */
   const due = () => (rate ? begun + (next * 1000) / rate : performance.now());
 
   const worker = async () => {
@@ -107,7 +107,7 @@ function openConnection(port: number) {
   };
 }
 
-/** The status of an answer that has arrived whole. */
+/** Status of a complete answer. */
 function completeAnswer(bytes: Buffer): number | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -7,7 +7,7 @@ import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
 import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
 
 /**
- * Cost of an email without Postgres: filling its template, and the pool compared with nodemailer's own connections that
+ * Cost of an email without Postgres: filling its template, and the pool compared with nodemailer's connections that
  * send the same bytes to the same sink.
  */
 const connections = 20;
@@ -41,7 +41,7 @@ const filled = (n: number) =>
 
 const envelope = { from: 'hello@baker.example', to: 'ada@example.com' };
 
-/** Filling a mail, and sending it over bare connections and over the pool. */
+/** Fills mails, and sends them over plain connections and over the pool. */
 export async function compareMail({ url, port }: Pick<Sink, 'url' | 'port'>) {
   const fill = await measured(async () => {
     for (let n = 0; n < mails; n += 1) filled(n);
@@ -76,7 +76,7 @@ async function overBareConnections(port: number) {
   for (const connection of open) connection.quit();
 }
 
-/** As many workers as connections, which share the mails. */
+/** Runs one worker per connection. They share the mails. */
 async function eachConnection(send: (at: number) => Promise<void>) {
   let left = mails;
   const worker = async (_: unknown, at: number) => {
@@ -101,7 +101,7 @@ function bareSend(connection: SMTPConnection, bytes: Buffer) {
 
 export type Sink = Awaited<ReturnType<typeof startSink>>;
 
-/** In a thread of its own, so that its cost is in no figure. */
+/** Runs in its own thread, so that it does not count towards the results. */
 export async function startSink() {
   const worker = new Worker(new URL('./smtp-sink.ts', import.meta.url));
   const [port] = (await once(worker, 'message')) as [number];

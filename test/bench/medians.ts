@@ -30,7 +30,7 @@ const cellsOf = (row: string) =>
     .split('|')
     .map((cell) => cell.trim());
 
-/** Columns are as wide as their widest number, which differs from round to round. */
+/** Columns are as wide as their widest number, which differs between rounds. */
 const tidy = (line: string) => (isRow(line) ? `|${cellsOf(line).join('|')}|` : line);
 
 const figure = /\d[\d,]*(?:\.\d+)?|\*\*missed\*\*|\bmet\b/g;
@@ -45,7 +45,7 @@ function medianText(texts: readonly string[]): string {
   });
 }
 
-/** Two verdicts sort in one way or the other: the middle one is that of the majority. */
+/** With only two different verdicts, the middle one of the sorted list is the majority. */
 function bySize(a: string, b: string): number {
   const difference = Number(a.replaceAll(',', '')) - Number(b.replaceAll(',', ''));
   return Number.isNaN(difference) ? a.localeCompare(b) : difference;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { createOutbound } from '../../src/lib/outbound/post.ts';
 
-/** Posts a second through the guarded client, against bare undici sending the same bytes to the same receiver. */
+/** Posts per second through the guarded client, compared with plain undici and the same bytes and receiver. */
 
 const concurrency = 100;
 const secondsEach = 2;
@@ -43,7 +43,7 @@ export async function comparePosts() {
   return compared;
 }
 
-/** The processor time of a post says more than its rate on a machine that others use too. */
+/** On a shared machine, the CPU time of a post is more reliable than its rate. */
 async function measure(work: () => Promise<void>, seconds: number) {
   const end = performance.now() + seconds * 1000;
   const before = process.cpuUsage();

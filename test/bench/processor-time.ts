@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { one, type Sql } from '../../src/lib/db/db.ts';
 
-/** Processor time in microseconds that a process and all below it have used, those that ended included. */
+/** CPU time in microseconds of a process and its descendants, including ended ones. */
 export type ProcessorTime = () => number;
 
 const tickUs = 10_000;
 
 /**
- * Reads the scheduler's own account, which is exact to the nanosecond; only for processes that have
- * ended it takes the parent's ticks, which are coarse.
+ * Reads the scheduler's statistics, which are exact to the nanosecond. Ended processes only count in the parent's
+ * coarse ticks.
  */
 export const processorTimeOf =
   (root: number): ProcessorTime =>
   () =>
     treeOf(root).reduce((sum, pid) => sum + runningUs(pid) + endedChildrenUs(pid), 0);
 
-/** The processor time of a whole Postgres, found by the connection's own backend. */
+/** CPU time of all Postgres processes, found by the backend of this connection. */
 export async function processorTimeOfPostgres(sql: Sql): Promise<ProcessorTime> {
   const { pid } = one(await sql<{ pid: number }[]>`select pg_backend_pid() as pid`);
   return processorTimeOf(parentOf(pid));
@@ -64,10 +64,10 @@ function endedChildrenUs(pid: number): number {
 
 const parentOf = (pid: number) => Number(statOf(pid)[1]);
 
-/** The fields after the name of the program: the state is the first. */
+/** The fields after the name of the program, beginning with the state. */
 const statOf = (pid: number) => read(`/proc/${pid}/stat`).split(') ')[1]?.split(' ') ?? [];
 
-/** A process may end while it is looked at. */
+/** The process may have ended in the meantime. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -15,7 +15,7 @@ const large: Size = { organizations: 200, responses: 1_000_000, contacts: 200_00
 const small: Size = { organizations: 200, responses: 10_000, contacts: 2000 };
 const connections = 32;
 const seconds = 2.5;
-/** The machine code of a route is good after thousands of requests: until then one takes up to twice the time. */
+/** V8 needs thousands of requests to optimize a route. Until then, requests take up to twice the time. */
 const warmUpSeconds = 3;
 const floorSeconds = 1.2;
 const samples = 200;
@@ -28,7 +28,7 @@ type Cost = {
   floor: Awaited<ReturnType<typeof replay>>;
 };
 
-/** Every GET of the API over a million answers, compared with what Hono and Postgres cost without us. */
+/** Measures every GET of the API with a million answers, compared with Hono and Postgres alone. */
 export async function reads(server: string): Promise<Section[]> {
   const constant = await measureConstant();
   const ofLarge = await measureAll(server, large);
@@ -48,10 +48,10 @@ export async function reads(server: string): Promise<Section[]> {
   ];
 }
 
-/** The places whose cost must not grow with what is stored, by name. */
+/** Endpoints whose cost must not grow with the amount of data, by name. */
 const compared = ['responses of the large organization', 'nps of the large organization'];
 
-/** The second service starts from compiled code, as the executable does: its figures are kept. */
+/** The second service starts from compiled code, as the executable does. Its figures count. */
 async function measureAll(server: string, size: Size, only?: readonly string[]) {
   const database = await benchDatabase(server);
   try {
@@ -200,7 +200,7 @@ function processTable({ readyMs, idle }: { readyMs: number; idle: number | null 
 
 type Endpoint = {
   name: string;
-  /** Whose keys ask: everybody's in turn, or those of the large organization. */
+  /** The keys of the requests: all in turn, or only those of the large organization. */
   of: 'any' | 'large';
   path: (client: Client) => string;
 };
@@ -241,16 +241,16 @@ type Statements = readonly { text: string; parameters: unknown[] }[];
 
 type Ask = { path: string; headers: Record<string, string> };
 
-/** Runs requests through the application once, and writes down every statement that it sends. */
+/** Runs requests once and records every statement. */
 async function recordStatements(url: string, asks: readonly Ask[]): Promise<Statements[]> {
   const db = connect(url, { connections: 1 });
   const app = bareApp(db, { settings: { ...testSettings, rateLimit: 1_000_000 } });
   let received: { text: string; parameters: unknown[] }[] = [];
-  // A copy: the driver replaces the parameters by what it sends, and would write that as text once more.
+  // Copies the parameters, because the driver replaces them with its encoded values.
   const receive = (_connection: number, text: string, parameters: unknown[]) => {
     received.push({ text, parameters: [...parameters] });
   };
-  // postgres.js looks at this option at every statement; its type only knows it at the beginning.
+  // postgres.js reads this option for every statement, although its type only allows it at the start.
   Object.assign(db.options, { debug: receive });
   const recorded: Statements[] = [];
   for (const { path, headers } of asks) {
@@ -263,7 +263,7 @@ async function recordStatements(url: string, asks: readonly Ask[]): Promise<Stat
   return recorded;
 }
 
-/** Sends what one request asks of Postgres, in a transaction where it did so. */
+/** Sends the statements of a request, in a transaction if the request used one. */
 async function send(db: Db, statements: Statements) {
   const begun = statements.findIndex(({ text }) => text.startsWith('begin '));
   if (begun < 0) return await sendEach(db, statements);
@@ -282,8 +282,8 @@ async function sendEach(sql: Sql, statements: Statements) {
 type Replay = { concurrency: number; seconds: number };
 
 /**
- * The floor: the same statements bare through the driver, on as many connections as the service has. What made
- * an answer for the service must make one here too, or else it is no floor.
+ * The floor: sends the same statements directly through the driver, with as many connections as the service has. A
+ * request that succeeds through the service must also return data here.
  */
 async function replay(db: Db, statements: readonly Statements[], { concurrency, seconds }: Replay) {
   const latencies: number[] = [];

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A subscriber that accepts everything, in a process of its own; it reports its port to who forked it. */
+/** A subscriber in its own process that accepts everything. Sends its port to the parent. */
 const server = createServer((incoming, answer) => {
   incoming.resume().on('end', () => answer.end('ok'));
 });

@@ -26,7 +26,7 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
   return [line(heads), rule, ...rows.map(line)];
 }
 
-/** The kind of machine, without its name. */
+/** The type of machine, without its name. */
 export async function machine(sql: Sql): Promise<string> {
   const { version, durable } = one(
     await sql<{ version: string; durable: string }[]>`
@@ -43,7 +43,7 @@ export async function machine(sql: Sql): Promise<string> {
 
 export type Part = { name: string; kind: string; measured: string; sections: readonly Section[] };
 
-/** The report with this part in place of what stood there of it, the parts in the order of `names`. */
+/** The report with this part replaced, and its parts in the order of `names`. */
 function withPart(report: string, part: Part, names: readonly string[]): string {
   const kept = new Map(report.split(mark).slice(1).map(named));
   kept.set(part.name, textOf(part));
@@ -79,7 +79,7 @@ const textOf = ({ kind, measured, sections }: Part) =>
     })
     .join('\n\n');
 
-/** Keeps what a part measured, with the day and the commit. */
+/** Saves the results of a part with the date and the commit. */
 export function keep(
   { times, ...part }: Omit<Part, 'measured'> & { times: number },
   names: readonly string[],

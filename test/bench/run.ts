@@ -11,8 +11,8 @@ import { sends } from './sends.ts';
 import { units } from './units.ts';
 
 /**
- * Compares the service with its floors. Words on the command line choose parts, `--times=5` repeats it for medians,
- * and `--keep` writes the figures down.
+ * Compares the service with its floors. Arguments select parts, `--times=5` repeats them for medians, and `--keep`
+ * saves the results.
  */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
   units,
@@ -36,7 +36,7 @@ try {
   await db.end();
   for (const name of chosen) {
     console.error(`== ${name}`);
-    // Units run on servers of their own, with fsync on and off, as their titles say.
+    // Units run on their own servers with fsync on and off, as their titles say.
     const kind = name === 'units' ? machineKind.replace(/ with fsync \w+/, '') : machineKind;
     const rounds: Section[][] = [];
     while (rounds.length < times) rounds.push(await parts[name]!(server.url));

@@ -5,13 +5,13 @@ import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { type ProcessorTime, processorTimeOf, processorTimeOfPostgres } from './processor-time.ts';
 import { type Service, startService } from './service.ts';
 
-/** A service on a database of its own, with the processor time of everything that works for it. */
+/** A service with its own database, and the CPU time of all its processes. */
 export type Scene = {
   db: Db;
   service: Service;
   parts: { service: ProcessorTime; postgres: ProcessorTime };
   makeOrganization: () => Promise<Organization>;
-  /** Starts a second service on the same database and ends it; the milliseconds until it was ready. */
+  /** Starts and stops a second service on the same database. Returns the milliseconds until it was ready. */
   restart: () => Promise<number>;
 };
 
@@ -21,15 +21,15 @@ export type Organization = {
   call: (path: string, body: unknown) => Promise<unknown>;
   makeSurvey: () => Promise<string>;
   makeWebhook: (url: string, events: readonly string[]) => Promise<void>;
-  /** Contacts of a survey; their tokens. */
+  /** Adds contacts to a survey and returns their tokens. */
   addContacts: (surveyId: string, contacts: number) => Promise<string[]>;
 };
 
 const mails = 100_000_000;
 
 /**
- * The service makes its own schema, and everything but rows that have no call of the API is made through
- * it. So `BENCH_MODULE` may name the bundle or executable of another version, to compare with.
+ * The service creates its own schema, and rows are created through the API where possible. So `BENCH_MODULE` can name
+ * the bundle or executable of another version to compare with.
  */
 export async function withScene<Result>(
   server: string,

@@ -15,18 +15,18 @@ import { type Service, startService } from './service.ts';
 export const connections = 64;
 const seconds = 3;
 const warmUpSeconds = 2;
-/** Each organization but the first, which gets over half of all, has about as many as the demo has. */
+/** The first organization gets over half of all responses. Each of the others has about as many as the demo. */
 const sizeOfMany: Size = { organizations: connections + 1, responses: 180_000, contacts: 40_000 };
 const largeSlug = 'organization-1';
 
-/** The screens that members open most, below their organization. */
+/** The most visited screens, by their path below the organization. */
 const screens = [
   ['Home', ''],
   ['a list of 50', '/responses?limit=50'],
   ['Settings', '/settings/general'],
 ] as const;
 
-/** Whose members the connections are: of one organization, or each of another. */
+/** Connections are members of one organization, or of one organization each. */
 export const ofOne = 'of one organization';
 export const ofMany = 'each of another';
 type Crowd = typeof ofOne | typeof ofMany;
@@ -35,13 +35,13 @@ export type ScreenCost = {
   screen: string;
   crowd: Crowd;
   measured: Measured;
-  /** Processor time of a page. */
+  /** CPU time per page. */
   us: { service: number; postgres: number };
 };
 
 type Reader = { home: string; cookie: { Cookie: string } };
 
-/** Each screen, opened by many at once; every connection has a session and a member of its own. */
+/** Opens each screen over many connections at once. Each connection has its own session and member. */
 export async function measureScreens(
   server: string,
   alsoMeasure: AlsoMeasure,
@@ -61,7 +61,7 @@ export async function measureScreens(
   return [...shared, ...apart];
 }
 
-/** Other measurements of the service with the demo; they get the service and a read key. */
+/** Additional measurements of the service with the demo. They get the service and a read key. */
 type AlsoMeasure = (service: Service, readKey: string) => Promise<void>;
 
 async function withDatabase<T>(server: string, work: (database: BenchDatabase) => Promise<T>) {
@@ -107,7 +107,7 @@ async function measurePages(parts: Parts, work: () => Promise<Measured>) {
   return { measured, us: { service: service / count, postgres: postgres / count } };
 }
 
-/** As many as there are connections, each a member of its own. */
+/** Signs in one member per connection. */
 async function signInReaders(db: Db, crowd: Crowd): Promise<Reader[]> {
   const organizations = await db<{ id: string; slug: string }[]>`
     select id, slug

@@ -4,11 +4,11 @@ export type Size = {
   organizations: number;
   responses: number;
   contacts: number;
-  /** The first organization has this part of all contacts and answers; the others share the rest. */
+  /** The share of the first organization in all contacts and answers. The others split the rest. */
   largePart?: number;
 };
 
-/** The word that a search looks for: in a handful of the large organization's comments. */
+/** The word to search for, which is in a few comments of the large organization. */
 export const rareWord = 'zugzwang';
 
 const usualLargePart = 0.55;
@@ -18,8 +18,8 @@ const days = 730;
 const phrases = 20_000;
 
 /**
- * Fills an empty database by a few statements. Triggers and checks rest meanwhile: the tallies are
- * counted from the rows, as the triggers would have, and compared with them at the end. More is added before there are indexes.
+ * Fills an empty database with a few statements. Triggers and checks are disabled: the tallies are computed from the
+ * rows and compared at the end. `addMore` runs before the indexes are created.
  */
 export async function seed(db: Db, size: Size, addMore?: (sql: Sql) => Promise<void>) {
   await db.begin(async (sql) => {
@@ -39,7 +39,7 @@ export async function seed(db: Db, size: Size, addMore?: (sql: Sql) => Promise<v
   await compareTallies(db);
 }
 
-/** Built at once from all rows, an index takes a fraction of the time that row by row would. */
+/** Building an index at the end takes a fraction of the time of inserting row by row. */
 async function dropIndexes(sql: Sql, tables: readonly string[]) {
   const indexes = await sql<{ indexname: string; indexdef: string }[]>`
     select indexname, indexdef
@@ -70,7 +70,7 @@ async function addOrganizations(sql: Sql, { organizations }: Size) {
     from places`;
 }
 
-/** Which survey the i-th of n rows belongs to: an organization, and a survey of it. */
+/** The organization and survey of the i-th of n rows. */
 const spread = (sql: Sql, { organizations, largePart = usualLargePart }: Size, n: number) => sql`
   select i, case when i <= ${Math.round(n * largePart)}::int then 1
                  else 2 + i % ${organizations - 1}::int end as org

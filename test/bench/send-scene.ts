@@ -12,13 +12,13 @@ export type SendScene = {
   sink: Sink;
   service: Service;
   database: BenchDatabase;
-  /** Sends a survey of its own to a thousand people, through the API, and waits for the answer. */
+  /** Sends a new survey to a thousand people through the API and waits for the answer. */
   ask: () => Promise<void>;
-  /** The same ten times at once. */
+  /** Sends ten such requests at once. */
   askMany: () => Promise<void>;
 };
 
-/** The service with a mail server on this machine, and enough surveys for so many requests. */
+/** The service with a mail server on this machine, and a survey for each of these requests. */
 export async function withSendScene<Result>(
   server: string,
   { requests }: { requests: number },
@@ -58,7 +58,7 @@ async function sendAll({ db }: BenchDatabase, port: number, { orgId, id }: Surve
   if (data?.sent !== contactsPerRequest) throw new Error(`a send sent ${data?.sent} mails`);
 }
 
-/** The processor time of the server processes of this database so far, if they are on this machine. */
+/** CPU time of the server processes of this database so far, if they run on this machine. */
 export async function postgresCpuMs({ db }: BenchDatabase): Promise<number> {
   const processes = await db<{ pid: number }[]>`
     select pid from pg_stat_activity where datname = current_database()`;

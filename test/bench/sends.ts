@@ -10,7 +10,7 @@ import {
   withSendScene,
 } from './send-scene.ts';
 
-/** Mails to a sink on this machine, asked for through the API, one durable row each. */
+/** Sends mails to a sink on this machine through the API, with a durable row per mail. */
 export async function sends(server: string): Promise<Section[]> {
   const sink = await startSink();
   const floors = await compareMail(sink);
@@ -21,7 +21,7 @@ export async function sends(server: string): Promise<Section[]> {
   return [{ title, lines: lines({ ...measured, claimMs, floors }) }];
 }
 
-/** The first requests are for compilers, plans and connections: no caller waits for those. */
+/** The first requests warm up compilers, plans and connections. */
 async function measure({ service, database, ask, askMany }: SendScene) {
   await ask();
   const oneMs = await timed(ask);

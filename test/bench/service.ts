@@ -12,7 +12,7 @@ const clockTicksPerSecond = 100;
 export type Service = {
   port: number;
   pid: number;
-  /** From the start of the process to the line that says it listens. */
+  /** From the start of the process until it prints that it listens. */
   readyMs: number;
   privateMegabytes: () => number | null;
   residentMegabytes: () => number | null;
@@ -22,7 +22,7 @@ export type Service = {
 
 let bundled: Promise<unknown> | undefined;
 
-/** The service as it is shipped: one module, compiled before, in a process of its own with the executable's options. */
+/** The service as released: a compiled bundle in its own process, with the options of the executable. */
 export async function startService(
   databaseUrl: string,
   settings: Readonly<Record<string, string>> = {},

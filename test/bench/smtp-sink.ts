@@ -2,8 +2,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /**
- * Takes mail as fast as it comes, or each after the given time, for measurements; reports its port to the thread that started it, and
- * when that asks, how many mails arrived since it asked last.
+ * Accepts mail immediately or after `exchangeMs`. Sends its port to the thread that started it and, on request, the
+ * number of mails since the last request.
  */
 const { exchangeMs = 0 } = (workerData ?? {}) as { exchangeMs?: number };
 let arrived = { count: 0, firstAt: 0, lastAt: 0 };

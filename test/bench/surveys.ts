@@ -4,11 +4,11 @@ import { makeWebhook } from '../support/make/rows.ts';
 
 export type SurveyOf = { orgId: string; id: string };
 
-/** The key that a measured service is started with: it opens what is sealed here. */
+/** The key of a measured service, which opens the secrets that are sealed here. */
 export const secretKey = Buffer.alloc(32, 7);
 const secrets = createSecrets([secretKey]);
 
-/** A survey each in an organization of its own, which with `webhooks` has one that takes every event. */
+/** Adds surveys in an organization each. With `webhooks`, each has a webhook for all events. */
 export async function addSurveys(
   db: Db,
   { surveys, webhooks }: { surveys: number; webhooks: boolean },
@@ -35,7 +35,7 @@ export async function addWebhook(sql: Sql, orgId: string, url = 'https://hooks.t
   return id;
 }
 
-/** Contacts who were mailed; their tokens, one survey's after the other's in turn. */
+/** Adds contacts that were mailed. Returns their tokens, alternating between the surveys. */
 export async function addContacts(sql: Sql, surveys: readonly SurveyOf[], each: number) {
   const made = await sql<{ token: string }[]>`
     insert into contacts (org_id, survey_id, email, name, status, token, sent_at)

@@ -121,7 +121,7 @@ const starts = 5;
 const quietAfterMs = 10_000;
 const quietSeconds = 10;
 
-/** How soon the service is ready, and what it and Postgres use while nothing happens. */
+/** Measures the time until the service is ready, and what it and Postgres use while idle. */
 async function atRest(server: string): Promise<string[]> {
   const ready: number[] = [];
   for (let start = 0; start < starts; start += 1) ready.push(await readyMs(server));
@@ -141,7 +141,7 @@ async function atRest(server: string): Promise<string[]> {
   );
 }
 
-/** On a database whose schema is there already: making it is no part of a start. */
+/** The schema already exists, because creating it is not part of a start. */
 const readyMs = (server: string) => withScene(server, {}, ({ restart }) => restart());
 
 const requests = 20;
@@ -149,7 +149,7 @@ const contactsEach = 1000;
 const atOnce = 10;
 const warmUpRequests = 2;
 
-/** 20,000 mails asked for in twenty requests, ten at once, over so many connections. */
+/** Sends 20,000 mails in twenty requests, ten at a time, over this number of connections. */
 async function campaignMails(server: string, connections: number) {
   const sink = await startSink();
   const settings = { ASKBACK_SMTP_URL: `${sink.url}?tls=none&connections=${connections}` };
@@ -194,7 +194,7 @@ const contactsOf = (surveyId: string) =>
     name: `Person ${n}`,
   }));
 
-/** How many mails arrived since the last time this was asked, the first and the last of them. */
+/** The number of mails since the last request, and the times of the first and the last. */
 async function mailsAt({ worker }: Sink) {
   worker.postMessage('arrived');
   const [arrived] = (await once(worker, 'message')) as [
@@ -208,8 +208,8 @@ const seconds = 1;
 const rows = 1000;
 
 /**
- * Bare statements that never change, whatever the service sends: a row read by its key, and a row written
- * and committed. They show what a figure of another day is worth today.
+ * Fixed statements that do not depend on the service: a read by key, and a committed write. They make results of
+ * different days comparable.
  */
 async function fixedFloor(server: string) {
   const db = connect(server, { connections });

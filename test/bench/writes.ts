@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Sql } from '../../src/lib/db/db.ts';
 
-/** Counters of Postgres, to be subtracted between two moments. */
+/** Counters of Postgres, of which two readings are subtracted. */
 export type Writes = {
   walBytes: number;
   commits: number;
