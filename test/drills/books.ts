@@ -5,7 +5,7 @@ import { answersOf, drained, webhooks } from '../faults/scene.ts';
 import type { DrillScene } from './scene.ts';
 import type { Attempt, Kind, Traffic } from './traffic.ts';
 
-/** One line of a ledger. With a limit it is a promise. */
+/** A line of the ledger. With a limit it is a promise. */
 export type Line = { what: string; count: number | string; atMost?: number; atLeast?: number };
 
 export const isBroken = ({ count, atMost, atLeast }: Line) =>
@@ -14,7 +14,7 @@ export const isBroken = ({ count, atMost, atLeast }: Line) =>
 
 const outcomesWithinMs = 60_000;
 
-/** Compares promises to callers with the database, the mail server and the subscribers. */
+/** Compares promises to callers with the data of the database, the mail server and the subscribers. */
 export async function balance(db: Db, scene: DrillScene, traffic: Traffic): Promise<Line[]> {
   const orgId = scene.client.id;
   const undelivered = await drained(db, orgId);
@@ -77,7 +77,7 @@ async function finishedMails(db: Db, surveyId: string): Promise<readonly MailRow
   }
 }
 
-/** Statuses of requests, one line for each kind. */
+/** Statuses of requests, with a line for each kind. */
 export function requestLines({ attempts }: Traffic): Line[] {
   return [...Map.groupBy(attempts, ({ kind }) => kind)].map(([kind, all]) => {
     const counts = [...Map.groupBy(all, ({ status }) => status)].map(
@@ -108,8 +108,8 @@ export function serviceLines({ services }: DrillScene): Line[] {
 const kinds: readonly Kind[] = ['answer', 'send', 'read'];
 
 /**
- * How long after a moment the first request of each kind succeeded that ended after it, and how many of those
- * that began later than that limit failed.
+ * For each kind of request, the time from a moment until the first success. Requests that began after the limit must
+ * not fail.
  */
 export function resumedLines(
   { attempts }: Traffic,
@@ -136,7 +136,7 @@ export function resumedLines(
 
 const calmMs = 2000;
 
-/** Waits until for two seconds requests of each kind have succeeded, mails among them, and none has failed. */
+/** Waits until requests of each kind have succeeded for two seconds, including mails, and none has failed. */
 export async function servedAgain(
   { attempts, sent }: Traffic,
   { after, limitMs }: { after: string; limitMs: number },
@@ -156,5 +156,5 @@ export async function servedAgain(
 }
 
 const isSuccess = ({ status }: Attempt) => Number(status) >= 200 && Number(status) < 300;
-/** An answer that was recorded before without an acknowledgement is refused as a second one. */
+/** 409 means that an earlier attempt was recorded, although its response was lost. */
 export const isFailure = (attempt: Attempt) => !isSuccess(attempt) && attempt.status !== 409;

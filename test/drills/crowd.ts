@@ -8,10 +8,10 @@ import { stage } from './scene.ts';
 const clients = 1000;
 const pool = 10;
 const patienceMs = 30_000;
-/** In short other work on the machine may delay the service. */
+/** Short drills run on busy machines, which may delay the service. */
 const patienceOfShortMs = 90_000;
 
-/** A thousand callers of one organization at once, with ten connections, and one caller of another organization. */
+/** A thousand concurrent callers of one organization with ten connections, and one caller of another organization. */
 export async function crowd({ short }: { short: boolean }): Promise<Line[]> {
   const [seconds, longestMs] = short ? [12, patienceOfShortMs] : [30, patienceMs];
   await using ends = new AsyncDisposableStack();

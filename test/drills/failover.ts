@@ -29,23 +29,26 @@ import { type DrillScene, stage } from './scene.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
 /**
- * Cut off: nothing passes between the leader and its clients, the other members and etcd, and no connection
- * breaks. Later the network is mended, and the old leader has to join the new one.
+ * `cut off` drops all traffic between the leader and its clients, the other members and etcd, without breaking
+ * connections. After the network is mended, the old leader must follow the new one.
  */
 type Way = 'killed' | 'cut off' | 'handed over';
 
 const paces = { whole: 25, short: 8 };
 const resumeWithinMs = 5000;
 const [beforeMs, afterMs] = [6000, 14_000];
-/** In short no time is promised: other work on the machine may delay callers by this much, and the drill goes on until they are served. */
+/**
+ * Short drills promise no time, because a busy machine may delay callers by this much. They wait until callers are
+ * served.
+ */
 const servedWithinMs = 120_000;
 
-/** How the service finds the leader: all members are in its address, or HAProxy leads to the one. */
+/** How the service finds the leader: its URL lists all members, or HAProxy routes to the leader. */
 type Route = 'hosts' | 'proxy';
 type Members = readonly Member[];
 type Failover = { way: Way; route: Route };
 
-/** Three Postgres under Patroni lose their leader, while callers go on and ask again after a failure. */
+/** A cluster of three Postgres under Patroni loses its leader, while callers retry failed requests. */
 export async function failover({ way, route }: Failover, { short }: { short: boolean }) {
   await using ends = new AsyncDisposableStack();
   const home = ends.adopt(createHome(), ({ remove }) => remove());
@@ -101,7 +104,7 @@ async function loseLeader({ way, leader, members, short }: Loss, scene: DrillSce
   ];
 }
 
-/** A slow machine may change leaders once more while the books are read: they are read again, at the new one. */
+/** Retries at the new leader, because a slow machine may change leaders once more in the meantime. */
 async function balanceAtLeader(members: Members, scene: DrillScene, traffic: Traffic) {
   const giveUpAt = performance.now() + servedWithinMs;
   for (;;) {
@@ -114,7 +117,7 @@ async function balanceAtLeader(members: Members, scene: DrillScene, traffic: Tra
   }
 }
 
-/** The timeline counts changes of leaders from 1. */
+/** Leader changes are counted by the timeline, which starts at 1. */
 async function readBooks(members: Members, scene: DrillScene, traffic: Traffic) {
   const { leader } = await nextLeader(members);
   const db = connect(leader.url, { connections: 2 });
@@ -140,10 +143,10 @@ async function breakLeader(way: Way, leader: Member) {
   if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`);
 }
 
-/** The leader is given up this long after it was last seen; an operator's default is 30. */
+/** Patroni replaces a leader that was not seen for `ttl` seconds. The default is 30. */
 const timing = { ttl: 8, loop_wait: 1, retry_timeout: 3 };
 
-/** Three servers are made one after the other, by a machine that may do much other work. */
+/** Three servers are created one after the other, possibly on a busy machine. */
 const startPatienceMs = 180_000;
 
 type Member = {
@@ -151,19 +154,19 @@ type Member = {
   url: string;
   port: number;
   restPort: number;
-  /** Patroni, Postgres and its backends. */
+  /** Processes of Patroni and Postgres, including backends. */
   pids: () => number[];
-  /** Everything between this member and all others: clients, members and etcd. */
+  /** Drops all traffic between this member and clients, other members and etcd. */
   cut: () => void;
   mend: () => void;
-  /** True if it accepts writes, undefined if it does not respond. */
+  /** True if the member accepts writes, undefined if it does not respond. */
   leads: () => Promise<boolean | undefined>;
-  /** The last lines that Patroni and Postgres wrote. */
+  /** The last lines of the logs of Patroni and Postgres. */
   log: () => string;
   end: () => Promise<void>;
 };
 
-/** Three members with synchronous replication, once all of them stream. */
+/** Starts three members with synchronous replication and waits until all of them stream. */
 async function startPatroni(home: string) {
   await using begun = new AsyncDisposableStack();
   const etcd = startEtcd(home);
@@ -188,7 +191,7 @@ async function startPatroni(home: string) {
   return { members, end: () => ends.disposeAsync() };
 }
 
-/** Before, Patroni ends: it takes `not_decided` for a number. */
+/** Before etcd knows its version it reports `not_decided`, with which Patroni exits. */
 async function hasVersion(etcdPort: number): Promise<boolean> {
   const asked = fetch(`http://127.0.0.1:${etcdPort}/version`, {
     signal: AbortSignal.timeout(1000),
@@ -228,7 +231,7 @@ async function startMember(home: string, name: string, etcdPort: number): Promis
   const [port, restPort, etcd] = wires.map((wire) => wire.port) as [number, number, number];
   const dataDir = join(home, `data-${name}`);
   const file = join(home, `${name}.json`);
-  // YAML, which Patroni reads, understands JSON.
+  // Patroni reads YAML, which includes JSON.
   writeFileSync(
     file,
     JSON.stringify(configuration({ home, name, ownPort, ownRestPort, port, restPort, etcd })),
@@ -265,7 +268,7 @@ async function startMember(home: string, name: string, etcdPort: number): Promis
 
 type Ports = Record<'ownPort' | 'ownRestPort' | 'port' | 'restPort' | 'etcd', number>;
 
-/** Others come to it over its wires, and so it comes to etcd. */
+/** Others connect to the member through its wires, and it connects to etcd through one. */
 function configuration({ home, name, ...ports }: Ports & { home: string; name: string }) {
   const at = (port: number) => `127.0.0.1:${port}`;
   const trust = ['host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'];
@@ -275,7 +278,7 @@ function configuration({ home, name, ...ports }: Ports & { home: string; name: s
     scope: 'drill',
     name,
     restapi: { listen: at(ports.ownRestPort), connect_address: at(ports.restPort) },
-    // Else it would go to the address that etcd says of itself.
+    // Without this, Patroni would use the address that etcd advertises.
     etcd3: { hosts: [at(ports.etcd)], use_proxies: true },
     bootstrap: {
       dcs: {
@@ -294,7 +297,7 @@ function configuration({ home, name, ...ports }: Ports & { home: string; name: s
       bin_dir: postgresPrograms,
       authentication: { superuser, replication, rewind: superuser },
       pg_hba: trust,
-      // Postgres' own crash safety is not what is drilled: processes die, the machine does not.
+      // Only processes are killed, never the machine, so fsync is not needed.
       parameters: { unix_socket_directories: home, fsync: 'off', shared_buffers: '64MB' },
     },
   };
@@ -313,11 +316,11 @@ async function rolesOf(members: readonly Pick<Member, 'restPort'>[]): Promise<st
   return [];
 }
 
-/** One address with all members in it, of which the service finds the one that leads. */
+/** A URL with all members, in which the service finds the leader. */
 const addressOf = (members: readonly Pick<Member, 'port'>[]) =>
   `postgres://postgres@${members.map(({ port }) => `127.0.0.1:${port}`).join()}/postgres?target_session_attrs=read-write`;
 
-/** The first of these members that accepts writes, and when. */
+/** The first of these members that accepts writes, and the time. */
 async function nextLeader(candidates: readonly Member[]) {
   let leader: Member | undefined;
   await until('another member leads', async () => {
@@ -328,13 +331,13 @@ async function nextLeader(candidates: readonly Member[]) {
   return { leader: leader!, at: Date.now() };
 }
 
-/** A way to a port of this machine that can be cut: then nothing passes, and nothing says so. */
+/** A proxy to a local port that can silently drop all traffic. */
 type Wire = { port: number; cut: () => void; mend: () => void; end: () => void };
 
 /**
- * Connections through a wire that is cut stay open and silent, new ones are accepted and silent too: as behind a
- * switch that swallows packets, but that the kernel goes on to acknowledge them. It is harder to notice than a
- * network that is gone. When it is mended, connections of before are broken, as their ends have given up.
+ * While the wire is cut, connections stay open and silent, and new ones are accepted and silent too. This resembles a
+ * switch that drops packets, except that the kernel still acknowledges them, and is harder to detect than a missing
+ * network. Mending breaks the old connections, because their ends have given up.
  */
 async function layWire(to: number): Promise<Wire> {
   const open = new Set<Socket>();

@@ -21,13 +21,13 @@ import { startTraffic } from './traffic.ts';
 
 const answersPerSecond = 25;
 const resumeWithinMs = 5000;
-/** 503 says that nothing can be stored now and that a retry may succeed. */
+/** 503 tells clients that nothing can be stored now and that a retry may succeed. */
 const refusedClearly = 503;
 
 /**
- * The disk of the tables is full, and later that of the log of Postgres, which ends Postgres itself: its supervisor
- * starts it again until there is room. Callers ask again after a failure. A send waits for jobs, and those that failed
- * wait for the queue's next try.
+ * Fills the disk of the tables, or of the write-ahead log. A full log ends Postgres, and its supervisor restarts it
+ * until there is room. Callers retry failed requests. Sends wait for jobs, and failed jobs wait for the next try of the
+ * queue.
  */
 export async function fullDisk(which: FullDisk, { short }: { short: boolean }): Promise<Line[]> {
   const seconds = short ? 4 : 12;
@@ -65,16 +65,15 @@ export async function fullDisk(which: FullDisk, { short }: { short: boolean }): 
   ];
 }
 
-/** The disk with the tables, or the one with the write-ahead log. */
+/** The disk with the tables, or with the write-ahead log. */
 type FullDisk = 'tables' | 'log';
 
 const sizes = { tables: '160m', log: '48m' };
 const postgres = `${postgresPrograms}/postgres`;
 
 /**
- * A Postgres whose disks are small file systems in memory, which a shell in a mount namespace of its own has
- * made: that needs no privilege, and they are gone with it. The shell starts Postgres again when it ends, as a
- * supervisor does.
+ * A Postgres on small in-memory file systems, which a shell mounts in its own namespace. They need no privilege and
+ * disappear with the shell. The shell acts as the supervisor and restarts Postgres when it ends.
  */
 async function startOnSmallDisks(home: string) {
   const port = freePort();
@@ -106,7 +105,7 @@ async function startOnSmallDisks(home: string) {
   return {
     url,
     answers,
-    /** Until nothing more fits, not even a little; segments of the log that are ready to be used again are used up. */
+    /** Fills the disk completely, including recycled WAL segments. */
     async fill(disk: FullDisk) {
       await shell.run(`cat /dev/zero > ${disks[disk]}/ballast`, { fails: true });
       if (disk === 'log') await shell.run(useSegments(port), { fails: true });
@@ -131,7 +130,7 @@ function openShell(home: string) {
   return {
     async run(command: string, { fails = false } = {}) {
       const said = once(lines, 'line') as Promise<[string]>;
-      // Output of a command must not be mistaken for its exit code.
+      // Keeps the output of the command apart from its exit code.
       shell.stdin!.write(`{ ${command}\n} >&2\necho $?\n`);
       const [code] = await said;
       if (code !== '0' && !fails) throw new Error(`${command} ended with ${code}`);

@@ -16,15 +16,15 @@ import { stage } from './scene.ts';
 import { startTraffic } from './traffic.ts';
 
 const processes = 2;
-/** Fewer connections than one process alone would take. */
+/** Fewer connections than a single process would use. */
 const poolSize = 6;
 
-/** Two processes whose requests share a few connections of PgBouncer, in transaction mode. */
+/** Two processes share a few connections of PgBouncer in transaction mode. */
 export async function behindPooler({ short }: { short: boolean }): Promise<Line[]> {
   const [seconds, answersPerSecond] = short ? [8, 12] : [40, 60];
   await using ends = new AsyncDisposableStack();
   const home = ends.adopt(createHome(), ({ remove }) => remove());
-  // One that listens on a port: the folder of an embedded one is closed to the account of PgBouncer.
+  // This server listens on a port, because PgBouncer's account cannot enter the folder of an embedded one.
   const { primary: server } = await startCluster({ after: (end) => ends.defer(end) });
   const db = ends.adopt(connect(server.url, { connections: 2 }), (it) => it.end({ timeout: 1 }));
   const pooler = startPooler(home.path, server.url);

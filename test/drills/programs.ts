@@ -14,7 +14,7 @@ import { join } from 'node:path';
 
 export const postgresPrograms = '/usr/lib/postgresql/15/bin';
 
-/** Postgres refuses to run as root: started by root, the programs run as the account that Debian makes for it. */
+/** Postgres refuses to run as root, so root starts programs as the account of Debian's package. */
 export const account = accountOfServers();
 
 function accountOfServers(): { uid?: number; gid?: number } {
@@ -23,7 +23,7 @@ function accountOfServers(): { uid?: number; gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A folder that the programs of a drill may write to. */
+/** Creates a folder that the programs of a drill can write to. */
 export function createHome(): { path: string; remove: () => void } {
   const root = mkdtempSync(join(tmpdir(), 'askback-drill-'));
   chmodSync(root, 0o755);
@@ -42,7 +42,7 @@ export type Program = {
 
 type Starting = { home: string; name: string; command: readonly [string, ...string[]] };
 
-/** Starts a program that goes on until it is ended. */
+/** Starts a program that runs until it is stopped. */
 export function startProgram({ home, name, command: [program, ...words] }: Starting): Program {
   const logFile = join(home, `${name}.log`);
   const log = openSync(logFile, 'a');
@@ -67,24 +67,24 @@ async function end(child: ChildProcess, signal: NodeJS.Signals) {
   await gone;
 }
 
-/** A process and all below it, such as a postmaster and its backends. */
+/** A process and its descendants, such as a postmaster and its backends. */
 export function treeOf(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
   return [pid, ...children.flatMap(treeOf)];
 }
 
-/** The parent first, so that it does not notice the end of its children. */
+/** Signals the parent first, so that it does not react to the end of its children. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals) {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
     } catch {
-      // it has ended meanwhile
+      // the process has already ended
     }
   }
 }
 
-/** The postmaster of a data folder, if it runs. */
+/** The postmaster of a data folder, if it is running. */
 export function postmasterOf(dataDir: string): number | undefined {
   const pid = Number(read(join(dataDir, 'postmaster.pid')).split('\n')[0]);
   return pid > 0 && read(`/proc/${pid}/stat`) !== '' ? pid : undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '../support/processes/free-port.ts';
 import { type Program, startProgram } from './programs.ts';
 
-/** The service's processes behind HAProxy, as the manual configures it, without TLS. */
+/** The service's processes behind HAProxy without TLS, as configured in the manual. */
 export function startServiceProxy(home: string, addresses: readonly string[]) {
   const port = freePort();
   const [, manual = ''] =
@@ -24,7 +24,7 @@ export function startServiceProxy(home: string, addresses: readonly string[]) {
 
 type Member = { port: number; restPort: number };
 
-/** One address for a Patroni cluster that always leads to its leader, as Patroni's own manual has it. */
+/** A single address that always routes to the leader of a Patroni cluster, as configured in Patroni's manual. */
 export function startLeaderProxy(home: string, members: readonly Member[]) {
   const port = freePort();
   const servers = members.map(

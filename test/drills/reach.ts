@@ -16,7 +16,7 @@ export async function until(
   }
 }
 
-/** True if a Postgres responds at this address now. */
+/** True if Postgres responds at this address. */
 export const isAnswering = async (url: string): Promise<boolean> => (await roleAt(url)) !== null;
 
 /** True if as many connections as there are members all reach the primary. */

@@ -9,25 +9,28 @@ import { until } from './reach.ts';
 import { type DrillScene, stage } from './scene.ts';
 
 const mostLagSeconds = 1;
-/** How far behind it goes on to replay. Short drills do not wait for it. */
+/** A long delay of the replay. Short drills skip it. */
 const minuteDelay = '61s';
 const knownWithinMs = 120_000;
 const applyDelay = '700ms';
 const slowestMs = 5000;
-/** In short other work on the machine may delay reads. */
+/** Short drills run on busy machines, which may delay reads. */
 const slowestOfShortMs = 25_000;
 
-/** One state of the replica: what is done to it, and what is known once it shows. */
+/** A state of the replica: how to cause it, and its expected effects. */
 type Phase = {
   what: string;
   isLong?: boolean;
   begin: () => Promise<void>;
-  /** Matches what `/readyz` warns of; without it the replica is used. */
+  /** The expected warning of `/readyz`. Without a warning, the replica is used. */
   warning?: RegExp;
   answers?: 'some' | 'none';
 };
 
-/** A replica of two processes lags, is paused, is a minute behind, dies and comes back, while organizations write and read. */
+/**
+ * A replica lags, is paused, falls a minute behind, dies and returns, while organizations write and read through two
+ * processes.
+ */
 export async function failingReplica({ short }: { short: boolean }): Promise<Line[]> {
   const phaseMs = short ? 1200 : 8000;
   await using ends = new AsyncDisposableStack();
@@ -49,7 +52,7 @@ export async function failingReplica({ short }: { short: boolean }): Promise<Lin
       () => know(scene, phase.warning),
       knownWithinMs,
     );
-    // A read may be on its way to the replica since before its process knew.
+    // A read may have been sent to the replica before its process noticed.
     await inFlight();
     lines.push(await watch(phase, { standby: servers.standby, reading, phaseMs }));
   }
@@ -154,7 +157,7 @@ function totals({ reads, writes, failedWrites }: Reading, slowest: number): Line
 
 const slowestOf = (reads: readonly Read[]) => Math.round(Math.max(0, ...reads.map(({ ms }) => ms)));
 
-/** How often each organization writes: one that writes all the time reads the primary all the time. */
+/** The write interval of each organization. A frequent writer always reads from the primary. */
 const writeEveryMs = [150, 400, 1000, 2500];
 const readersEach = 2;
 const readPauseMs = 25;
@@ -167,8 +170,8 @@ type Reading = { reads: Read[]; writes: number; failedWrites: number };
 type Organization = { path: string; headers: Record<string, string>; written: number };
 
 /**
- * Each organization counts in the name of a survey, through any process. A read that shows less than what was
- * acknowledged before it began is older than what its reader wrote.
+ * Each organization counts up in the name of a survey, through any process. A read that shows less than an earlier
+ * acknowledged write is stale.
  */
 async function startReaders(db: Db, addresses: readonly string[]) {
   const agent = new Agent({ connections: 100, headersTimeout: patienceMs });
@@ -227,7 +230,7 @@ async function startReaders(db: Db, addresses: readonly string[]) {
   callers.catch(() => {});
   return {
     reading,
-    /** Resolves when the reads that have begun are over. */
+    /** Waits for the reads that have begun. */
     async inFlight() {
       await Promise.all(inFlight);
     },
@@ -251,7 +254,7 @@ const countIn = (text: string) =>
 
 type Standby = Awaited<ReturnType<typeof startWithStandby>>['standby'];
 
-/** A primary and a streaming replica of it, whose log says what it is asked. */
+/** A primary and a streaming replica, whose log contains its statements. */
 async function startWithStandby(ends: AsyncDisposableStack) {
   const { primary, addReplica, restart } = await startCluster({ after: (end) => ends.defer(end) });
   let server = await addReplica();
@@ -274,7 +277,7 @@ async function startWithStandby(ends: AsyncDisposableStack) {
   const standby = {
     url,
     ask,
-    /** The postmaster first, so that it ends no backend in an orderly way. */
+    /** Kills the postmaster first, so that it cannot stop its backends gracefully. */
     async kill() {
       signalAll(treeOf(postmasterOf(server.folder)!), 'SIGKILL');
       await server.kill();
@@ -282,13 +285,13 @@ async function startWithStandby(ends: AsyncDisposableStack) {
     async start() {
       server = await restart(server);
     },
-    /** How many reads of the API it has been asked since it started, as its own log says. */
+    /** Number of API reads since its start, according to its log. */
     reads: () => server.log().match(readLine)?.length ?? 0,
   };
   return { url: primary.url, standby };
 }
 
-/** A replica that is far behind ends what its replay would have to wait for. */
+/** A replica that lags cancels queries that would delay its replay. */
 const conflictWithReplay = '40001';
 
 const readLine = /^askback reads LOG: {2}execute [^:]+:\s+select \(/gm;

@@ -8,10 +8,10 @@ import { stage } from './scene.ts';
 import { startTraffic } from './traffic.ts';
 
 const processes = 4;
-/** The proxy needs as long until it sends requests to a process again. */
+/** The proxy needs this long before it sends requests to a restarted process. */
 const afterReadyMs = 1500;
 
-/** Four processes behind HAProxy are restarted one after the other, while callers never ask twice. */
+/** Four processes behind HAProxy are restarted one after the other, while callers never retry. */
 export async function rollingRestarts({ short }: { short: boolean }): Promise<Line[]> {
   const [rounds, answersPerSecond] = short ? [1, 20] : [2, 50];
   await using ends = new AsyncDisposableStack();

@@ -9,19 +9,17 @@ import { failingReplica } from './replica.ts';
 import { rollingRestarts } from './rolling.ts';
 
 /**
- * `make drills`: what operators of several machines fear, done on purpose, while answers, sends and reads go on.
- * Each drill prints its ledger: what callers were promised, held against what the database, the mail server and
- * the subscribers have. A broken promise makes the exit code 1.
+ * `make drills` breaks deployments of several machines on purpose, while answers, sends and reads continue. Each drill
+ * prints a ledger that compares promises to callers with the data of the database, the mail server and the subscribers.
+ * A broken promise makes the exit code 1.
  *
- * Services are processes of `dist/askback`. Everything runs on the loopback of this machine, as unprivileged
- * processes: HAProxy, PgBouncer, etcd, Patroni and Postgres 15 of Debian, which `ops/ci/with-patroni` installs. Words
- * choose drills by name, `full-disk` all with these two; `--short` makes them shorter, as CI runs them.
+ * Services are processes of `dist/askback`. Everything else runs on this machine's loopback without privileges:
+ * HAProxy, PgBouncer, etcd, Patroni and Postgres 15 of Debian, which `ops/ci/with-patroni` installs. Arguments select
+ * drills by name, so `full-disk` selects all with both words. `--short` shortens them, as in CI.
  *
- * | File | Holds |
- * |---|---|
- * | `rolling.ts`, `failover.ts`, ... | one drill each: what is broken, and when |
- * | `scene.ts`, `traffic.ts`, `books.ts` | services with their surroundings; callers; the ledger |
- * | `programs.ts`, `proxy.ts`, `reach.ts` | programs of others, started, broken and waited for |
+ * `rolling.ts`, `failover.ts` and others contain one drill each. `scene.ts` has the services and what surrounds them,
+ * `traffic.ts` the callers, and `books.ts` the ledger. `programs.ts`, `proxy.ts` and `reach.ts` start other programs,
+ * break them and wait for them.
  */
 const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<Line[]>>> = {
   'rolling restarts': rollingRestarts,
@@ -50,7 +48,7 @@ for (const name of chosen) {
 }
 process.exit();
 
-/** A drill that ended in the middle is not kept, and the others go on. */
+/** A drill that fails midway counts as a broken promise, and the next ones still run. */
 function ending(error: unknown): Line[] {
   console.error(error);
   return [{ what: 'drills that ended in the middle', count: 1, atMost: 0 }];

@@ -6,27 +6,27 @@ import { makeSurvey } from '../support/make/rows.ts';
 
 export type DrillScene = {
   services: readonly Service[];
-  /** Where callers ask: the services themselves, or a proxy in front of them. */
+  /** Addresses for callers: of the services, or of a proxy in front of them. */
   addresses: readonly string[];
   client: { id: string; read: Record<string, string>; write: Record<string, string> };
   tokens: readonly string[];
   mailedSurvey: string;
   subscribers: Awaited<ReturnType<typeof startSubscribers>>;
-  /** How many mails arrived, by recipient. */
+  /** Number of mails that arrived, by recipient. */
   mails: ReadonlyMap<string, number>;
   close: () => Promise<void>;
 };
 
 type Staging = {
   databaseUrl: string;
-  /** The one of several servers that takes writes now. */
+  /** The server that takes writes, if there are several. */
   leaderUrl?: string;
   processes: number;
   answers: number;
   settings?: Readonly<Record<string, string>>;
 };
 
-/** Services on one database, with subscribers, a mail server, and a survey to answer and one to mail. */
+/** Starts services on one database, with subscribers, a mail server, and two surveys: one to answer and one to mail. */
 export async function stage(staging: Staging): Promise<DrillScene> {
   const { databaseUrl, leaderUrl = databaseUrl, processes, answers, settings } = staging;
   const subscribers = await startSubscribers();
@@ -45,7 +45,7 @@ export async function stage(staging: Staging): Promise<DrillScene> {
     await mailServer.close();
   };
   try {
-    // The first one alone makes the schema.
+    // The first service creates the schema alone.
     for (const service of services) await service.start();
     const db = connect(leaderUrl, { connections: 1 });
     const address = services[0]!.address;

@@ -4,22 +4,22 @@ import type { DrillScene } from './scene.ts';
 
 export type Pace = {
   answersPerSecond: number;
-  /** Contacts in one send request; requests follow one another with a pause. */
+  /** Contacts per send request. There is a pause between requests. */
   contactsPerSend: number;
-  /** Callers without a response, or with a 503, ask again. */
+  /** Callers retry requests that got no response or a 503. */
   again: boolean;
 };
 
 export type Kind = 'answer' | 'send' | 'read';
 
-/** One request as its caller saw it. Instead of a status, a failure has its code. */
+/** A request from the caller's point of view. A failure has its code instead of a status. */
 export type Attempt = { kind: Kind; begunAt: number; endedAt: number; status: number | string };
 
 export type Traffic = {
   attempts: Attempt[];
-  /** The ids of answers that were acknowledged with 201. */
+  /** Ids of answers that were acknowledged with 201. */
   acknowledged: string[];
-  /** Addresses that an answer called sent. */
+  /** Addresses that were reported as sent. */
   sent: Set<string>;
 };
 
@@ -32,7 +32,7 @@ const sendPauseMs = 200;
 
 type Tools = { scene: DrillScene; agent: Agent; traffic: Traffic; isOver: () => boolean };
 
-/** Answers, sends and reads, each at its own pace whatever becomes of those before, until it is stopped. */
+/** Sends answers, sends and reads at fixed rates, even if earlier requests are late, until `stop`. */
 export function startTraffic(scene: DrillScene, pace: Pace) {
   const agent = new Agent({ connections, headersTimeout: patienceMs, bodyTimeout: patienceMs });
   const traffic: Traffic = { attempts: [], acknowledged: [], sent: new Set() };
@@ -42,7 +42,7 @@ export function startTraffic(scene: DrillScene, pace: Pace) {
   callers.catch(() => {});
   return {
     traffic,
-    /** No new request begins; those that were begun get their answers. */
+    /** Starts no new requests and waits for the ones in flight. */
     async stop() {
       over = true;
       await callers;

@@ -8,12 +8,12 @@ const againMs = 100;
 const patienceMs = 300_000;
 const answerMs = 10_000;
 
-/** The ids of acknowledged answers, and how many requests were answered with 500. */
+/** Ids of acknowledged answers, and the number of 500 responses. */
 type AnswersGiven = { acknowledged: string[]; faults: number };
 
 /**
- * Answers through personal links, so many a second, as long as it takes: who gets no answer asks again,
- * at another address if there is one.
+ * Answers through personal links at a fixed rate. Callers retry until they get a response, at another address if there
+ * is one.
  */
 export async function giveAnswers({ tokens, addresses, perSecond }: Giving): Promise<AnswersGiven> {
   const agent = new Agent({ connections: atOnce, headersTimeout: answerMs, bodyTimeout: answerMs });

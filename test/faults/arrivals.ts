@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 
-/** One post as a subscriber saw it. */
+/** A request as the subscriber saw it. */
 export type Arrival = {
   webhook: string;
   deliveryId: string;
@@ -14,17 +14,17 @@ export type Arrival = {
   genuine: boolean;
 };
 
-/** Long enough that some posts are always under way when something breaks. */
+/** Long enough that each fault meets some requests in flight. */
 const answerAfterMs = 20;
 
-/** Subscribers, each at a path of its own, that accept everything and remember it. */
+/** Subscribers with a path each, which accept and record everything. */
 export async function startSubscribers() {
   const arrivals: Arrival[] = [];
   const secrets = new Map<string, string>();
 
   const server = createServer(async (request, answer) => {
     const body = await text(request).catch(() => null);
-    if (body === null) return; // cut off by a kill before all of it had come
+    if (body === null) return; // a kill cut off the request
     const webhook = request.url!.slice(1);
     const expected = createHmac('sha256', secrets.get(webhook) ?? '')
       .update(body)
@@ -53,7 +53,7 @@ export async function startSubscribers() {
   };
 }
 
-/** A mail server that counts the mails that it has accepted, by recipient. */
+/** A mail server that counts accepted mails by recipient. */
 export async function startMailServer() {
   const arrivals = new Map<string, number>();
   const server = new SMTPServer({
@@ -69,7 +69,7 @@ export async function startMailServer() {
       });
     },
   });
-  server.on('error', () => {}); // a killed client hangs up
+  server.on('error', () => {}); // a killed client disconnects
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;

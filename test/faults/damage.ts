@@ -6,15 +6,15 @@ import type { Service } from './service.ts';
 export type Means = {
   db: Db;
   services: readonly Service[];
-  /** Stops Postgres at once, as a crash would, and returns when it takes connections again. */
+  /** Crashes Postgres and returns once it accepts connections again. */
   restartPostgres?: () => Promise<void>;
 };
 
-/** Longer than Postgres needs to notice that a killed process has gone. */
+/** The time that Postgres needs to notice a killed process. */
 const noticeMs = 50;
 const patienceMs = 60_000;
 
-/** Breaks one thing, has it mended, and says what that did to deliveries in flight. */
+/** Causes a fault, repairs it, and returns the affected deliveries. */
 export async function breakOne(means: Means, kind: FaultKind, turn: number): Promise<Fault> {
   if (kind === 'kill') return await killOne(means, turn);
   const before = await claims(means.db);
@@ -52,7 +52,7 @@ const claims = (db: Db) =>
       select id, claimed_by from pending_deliveries where claimed_by is not null`,
   );
 
-/** The names whose holders' connections still live. */
+/** Ids of the worker pools whose connections are still alive. */
 async function living(db: Db): Promise<Set<string>> {
   const held = await patiently(
     () => db<{ pool_id: string }[]>`
@@ -74,7 +74,7 @@ async function endBackend(db: Db) {
   );
 }
 
-/** Asks again while Postgres is coming back. */
+/** Retries while Postgres is restarting. */
 export async function patiently<T>(ask: () => PromiseLike<T>): Promise<T> {
   const until = performance.now() + patienceMs;
   for (;;) {

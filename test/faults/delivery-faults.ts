@@ -17,7 +17,7 @@ export type Plan = {
 
 export type Ground = Pick<Means, 'restartPostgres'> & { url: string };
 
-/** Has a survey answered while things break, and gives the ledger of what arrived at its webhooks. */
+/** Answers a survey while faults occur, and returns the ledger of its webhooks. */
 export async function runDeliveryFaults(ground: Ground, plan: Plan) {
   const subscribers = await startSubscribers();
   const services = await Promise.all(
@@ -54,8 +54,8 @@ export async function runDeliveryFaults(ground: Ground, plan: Plan) {
 }
 
 /**
- * Each kind of fault at its own pace, until the answers are given. A connection is ended whatever became of
- * the one before; what has to be started again is broken again when it runs.
+ * Causes each kind of fault at its own interval until all answers are sent. Ended connections do not wait for each
+ * other. Other faults wait until the previous one is repaired.
  */
 async function damageUntil(done: Promise<unknown>, means: Means, plan: Plan) {
   const over = new AbortController();

@@ -17,7 +17,7 @@ import { createSender } from './mail-sender.ts';
 
 const entry = fileURLToPath(new URL('mail-process.ts', import.meta.url));
 
-/** Result of a kill: how each email was recorded, and how often it arrived. */
+/** The result of a kill: the recorded status of each mail, and how often it arrived. */
 export type Ledger = {
   point: Point;
   killed: boolean;
@@ -25,7 +25,7 @@ export type Ledger = {
   used: number;
 };
 
-/** Where the killing takes place: a mail server, the one who goes on after a death, and who will die. */
+/** Prepares the kills: a mail server, the process that takes over, and the process to kill. */
 export async function prepareKills(databaseUrl: string) {
   const folder = mkdtempSync(join(tmpdir(), 'askback-kills-'));
   const script = join(folder, 'mail-process.mjs');
@@ -42,7 +42,7 @@ export async function prepareKills(databaseUrl: string) {
     survivor,
     script,
     arrivals: mails.arrivals,
-    /** Frees what dead processes hold. */
+    /** Recovers the claims of dead processes. */
     sweep() {
       sweeping = sweeping.then(() => session.sweep(new Set()));
       return sweeping;
@@ -58,8 +58,8 @@ export type Ground = Awaited<ReturnType<typeof prepareKills>>;
 type Kill = { point: Point; nth: number; people: number; cause?: Cause };
 
 /**
- * A process sends to some people and is killed when it comes to the point for the nth time. As soon as
- * its session's lock is free another goes on, and then the caller asks again.
+ * Sends to some people with a process that is killed when it reaches the point for the nth time. Once the lock of its
+ * session is free, another process takes over, and then the caller repeats the request.
  */
 export async function killAt(
   ground: Ground,
@@ -85,7 +85,7 @@ export async function killAt(
 const remindedSurvey = (db: Ground['db'], cause: Cause) =>
   cause === 'reminder' ? { reminders: db.json([{ after_days: 1 }]) } : {};
 
-/** Contacts that are to be asked; or that were asked a day ago and are to be reminded. */
+/** Contacts to mail, or contacts that were mailed a day ago and are due for a reminder. */
 async function addContacts(db: Ground['db'], { orgId, surveyId, emails, cause }: Order) {
   const status = cause === 'reminder' ? 'sent' : 'pending';
   await db`
@@ -95,7 +95,7 @@ async function addContacts(db: Ground['db'], { orgId, surveyId, emails, cause }:
   if (cause === 'reminder') await db.begin((tx) => addAsked(tx, { orgId, surveyId }));
 }
 
-/** At once, because reminders of all organizations are looked for by each process that runs meanwhile. */
+/** In one transaction, because every running process looks for reminders of all organizations. */
 async function addAsked(tx: Sql, { orgId, surveyId }: Pick<Order, 'orgId' | 'surveyId'>) {
   await tx`
     insert into mails (org_id, survey_id, contact_id, email, request_id, month, status, claimed_at, finished_at)
@@ -138,7 +138,7 @@ async function balance({ db, arrivals }: Ground, { orgId, emails, cause }: Order
   return { mails, used: usage?.used ?? 0 };
 }
 
-/** Sentences about broken promises after a kill. */
+/** Broken promises after a kill, as sentences. */
 export function broken({ killed, mails, used }: Ledger): string[] {
   const wrong = killed ? [] : ['the process was not killed'];
   for (const { email, status, arrived } of mails) {

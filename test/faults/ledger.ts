@@ -2,27 +2,27 @@ import type { Arrival } from './arrivals.ts';
 
 export type FaultKind = 'kill' | 'postgres restart' | 'ended backend';
 
-/** Something that was broken on purpose, and what was in flight then. */
+/** A fault, and the deliveries that were in flight at the time. */
 export type Fault = {
   kind: FaultKind;
-  /** Who was left to go on: from this moment on (ms) work could be resumed. */
+  /** From this time (ms), a live process could resume the work. */
   aliveAt: number;
-  /** Deliveries in somebody's hand when it happened, and of these whose holder is gone. */
+  /** Deliveries that were claimed at the time of the fault. The owners of orphans are dead. */
   inFlight: ReadonlySet<string>;
   orphans: ReadonlySet<string>;
 };
 
 type Books = {
   webhooks: readonly string[];
-  /** The answers that the database has. */
+  /** Answers in the database. */
   committed: ReadonlySet<string>;
-  /** The answers that were acknowledged as recorded. */
+  /** Answers that were acknowledged as recorded. */
   acknowledged: readonly string[];
   arrivals: readonly Arrival[];
   faults: readonly Fault[];
 };
 
-/** Holds what arrived against what was committed. */
+/** Compares arrivals with committed answers. */
 export function reckon({ webhooks, committed, acknowledged, arrivals, faults }: Books) {
   const seen = new Set(arrivals.map(({ webhook, responseId }) => `${webhook} ${responseId}`));
   const expected = webhooks.flatMap((webhook) => [...committed].map((id) => `${webhook} ${id}`));
@@ -45,7 +45,7 @@ export function reckon({ webhooks, committed, acknowledged, arrivals, faults }: 
 
 export type Ledger = ReturnType<typeof reckon>;
 
-/** The deliveries that arrived more than once, as often as they did so beyond the first time. */
+/** Ids of deliveries that arrived more than once, once per repetition. */
 function repeated(arrivals: readonly Arrival[]): string[] {
   const seen = new Set<string>();
   return arrivals.flatMap(({ deliveryId }) => {
@@ -55,14 +55,14 @@ function repeated(arrivals: readonly Arrival[]): string[] {
   });
 }
 
-/** Counted from a live process, and from a live Postgres. */
+/** Counted from the time at which a process and Postgres are alive. */
 const resumeWithinMs = { kill: 1000, 'postgres restart': 5000, 'ended backend': 1000 };
 
 type Resumed = { times: number; typical: number; slowest: number; limit: number };
 
 /**
- * How long it took, for each kind of fault, until the first of what was orphaned came again; where no process
- * could go on meanwhile, also until the first of what was not in flight before.
+ * For each kind of fault, the time until the first orphaned delivery arrived again. After a restart of Postgres, any
+ * delivery that was not in flight before counts too.
  */
 function resumed(faults: readonly Fault[], arrivals: readonly Arrival[]) {
   const took: Partial<Record<FaultKind, number[]>> = {};

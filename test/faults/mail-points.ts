@@ -1,4 +1,4 @@
-/** Where a process that sends can be struck down. */
+/** Points at which a sending process can be killed. */
 export const points = [
   'before the claim commits',
   'after the claim',
@@ -9,14 +9,14 @@ export const points = [
 
 export type Point = (typeof points)[number];
 
-/** Cause of the emails: a request, a campaign, or a reminder. */
+/** The reason for the mails: a request, a campaign or a reminder. */
 export const causes = ['send', 'campaign', 'reminder'] as const;
 export type Cause = (typeof causes)[number];
 
-/** Which survey goes to which address. */
+/** The survey, and the addresses to mail. */
 export type Order = { orgId: string; surveyId: string; emails: string[]; cause: Cause };
 
 export type Place = { databaseUrl: string; smtpUrl: string };
 
-/** The point at which a process dies, when it comes there for the nth time. */
+/** Kills the process when it reaches this point for the nth time. */
 export type Doom = Place & Order & { poolId: string; point: Point; nth: number };

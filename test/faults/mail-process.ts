@@ -3,10 +3,7 @@ import { openSession } from '../../src/lib/queue/lease.ts';
 import type { Doom } from './mail-points.ts';
 import { createSender } from './mail-sender.ts';
 
-/**
- * Sends as the service does, in a process of its own that dies by SIGKILL. Its session holds the lock
- * by which others know that it lives.
- */
+/** Sends like the service, in a process that dies by SIGKILL. The lock of its session shows others that it is alive. */
 async function send({ poolId, point, nth, ...order }: Doom) {
   let passed = 0;
   const sender = createSender(order, (here) => {

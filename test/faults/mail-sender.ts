@@ -25,7 +25,7 @@ type MailOrTurn = {
 
 export type Sender = ReturnType<typeof createSender>;
 
-/** Claims and mails as the service does, and says when it comes past a point. */
+/** Claims and sends mails like the service, and reports each point that it passes. */
 export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Point) => void) {
   const db = connect(databaseUrl, { connections });
   const pool = createSmtpPool(readSmtpUrl(smtpUrl).settings, {
@@ -50,7 +50,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
       ? mailJobs.run(payload.org_id, payload.mail_ids)
       : advanceCampaign(tools, payload);
   const begin = {
-    /** One campaign, however often it is asked for. */
+    /** Creates one campaign, even if called again. */
     async campaign({ orgId, surveyId }: Omit<Order, 'emails' | 'cause'>) {
       const [known] = await db`select from campaigns where survey_id = ${surveyId}`;
       if (!known) await createCampaign(tools, commandWriter(orgId), { surveyId });
@@ -63,7 +63,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
   };
 
   return {
-    /** Claims the mails, or has a campaign or reminders claim them step by step. */
+    /** Claims the mails, or lets a campaign or reminders claim them in steps. */
     async cause({ emails, cause, ...where }: Order) {
       if (cause !== 'send') return await begin[cause](where);
       const submitted = emails.map((email) => readContact({ email }));
@@ -71,7 +71,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
       await claim(passing, where, wish);
       pass('after the claim');
     },
-    /** The jobs that an organization has left, side by side. */
+    /** Runs the remaining jobs of an organization concurrently. */
     async mail(orgId: string) {
       for (;;) {
         const jobs = await db<MailOrTurn[]>`
@@ -92,7 +92,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
   };
 }
 
-/** All statements of a transaction have run, and its COMMIT is still unsaid. */
+/** All statements of the transaction have run, but COMMIT was not sent. */
 function passingBeforeCommit(db: Db, pass: (point: Point) => void): Db {
   return new Proxy(db, {
     get(target, name) {

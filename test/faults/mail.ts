@@ -7,7 +7,7 @@ import { type Cause, causes, type Point, points } from './mail-points.ts';
 const people = 60;
 const sideBySide = 4;
 
-/** Kills a sending process at every point so many times, and counts what became of its mails. */
+/** Kills a sending process at every point, and counts the outcomes of its mails. */
 export async function* killMails(server: string, times: number) {
   const databaseUrl = await ownDatabase(server);
   const ground = await prepareKills(databaseUrl);
@@ -28,10 +28,7 @@ export async function* killMails(server: string, times: number) {
   }
 }
 
-/**
- * Commits are not waited for until they are on the disk: Postgres itself lives through this, and what it
- * has committed everybody sees, whichever process dies.
- */
+/** Commits do not wait for the disk. Postgres itself survives the kills, so every process sees all committed data. */
 async function ownDatabase(server: string): Promise<string> {
   const admin = connect(server, { connections: 1 });
   const name = 'mail_kills';
@@ -48,7 +45,7 @@ async function ownDatabase(server: string): Promise<string> {
   return url.href;
 }
 
-/** A few at a time, and over the kills everywhere from the first mail to the last but a few. */
+/** Runs a few kills at a time. They are spread over all mails except the last few. */
 async function killOften(
   ground: Ground,
   { cause, point }: { cause: Cause; point: Point },

@@ -5,7 +5,7 @@ import { type CrowdPlace, noneWrong } from './neighbour-crowd.ts';
 import { crowds } from './neighbour-crowds.ts';
 import { partyOf } from './neighbour-party.ts';
 
-/** Prepares the crowd, begins it when it is asked to, and ends it when it is asked again. */
+/** Prepares the crowd, starts it on the first message, and stops it on the next. */
 const { shared, databaseUrl, address, many, subscriber } = workerData as CrowdPlace;
 const port = parentPort!;
 const crowd = crowds.find((each) => each.shared === shared)!;

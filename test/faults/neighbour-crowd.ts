@@ -9,13 +9,13 @@ export type WrongUses = Record<Use, string[]>;
 
 export const noneWrong = (): WrongUses => ({ call: [], answer: [], delivery: [], mail: [] });
 
-/** One organization at its worst with one shared thing. */
+/** The heaviest load of one organization on one shared resource. */
 export type Crowd = {
   shared: string;
-  /** How long the mail server takes for a message. */
+  /** The time that the mail server takes per message. */
   exchangeMs?: number;
   prepare?: (scene: CrowdScene) => Promise<unknown>;
-  /** Begins the worst. What it returns ends it, and says what went wrong in it. */
+  /** Starts the load. Returns a function that stops it and reports wrong outcomes. */
   start: (
     scene: CrowdScene,
     gone: AbortSignal,
@@ -29,7 +29,7 @@ export type CrowdScene = {
   urlOf: (path: string) => string;
 };
 
-/** Start parameters of the thread of a crowd. */
+/** Parameters of the crowd's thread. */
 export type CrowdPlace = {
   shared: string;
   databaseUrl: string;
@@ -38,7 +38,7 @@ export type CrowdPlace = {
   subscriber: string;
 };
 
-/** A crowd in a thread of its own. */
+/** Runs a crowd in its own thread. */
 export async function startCrowd(place: CrowdPlace) {
   const thread = new Worker(new URL('./neighbour-crowd-thread.ts', import.meta.url), {
     workerData: place,
@@ -53,7 +53,7 @@ export async function startCrowd(place: CrowdPlace) {
   await answer();
   return {
     begin: () => answer<void>('begin'),
-    /** Returns what went wrong in it. */
+    /** Stops the crowd and returns its wrong outcomes. */
     leave: () => answer<WrongUses>('leave'),
     end: () => thread.terminate(),
   };

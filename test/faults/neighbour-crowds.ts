@@ -4,13 +4,13 @@ import { makeWebhook } from '../support/make/rows.ts';
 import type { Crowd, CrowdScene } from './neighbour-crowd.ts';
 
 const callers = 8;
-/** The longest comment, of words that end no sentence: the dearest for the recognizer of names. */
+/** The longest comment without a sentence end, the most expensive input of name recognition. */
 const worstComment = 'St. St '.repeat(714);
 const ordinaryComment =
   'The delivery came late and the phone rang unanswered, but Maria was kind. ';
 const beginMs = 1000;
 
-/** A new entry here is a new shared thing. */
+/** Every shared resource has an entry. */
 export const crowds: readonly Crowd[] = [
   {
     shared: 'mail connections: 5,000 mails, half a second each',
@@ -138,7 +138,7 @@ export const crowds: readonly Crowd[] = [
   },
 ];
 
-/** So many callers repeat it until the crowd leaves. */
+/** Runs this many callers that repeat `work` until the crowd leaves. */
 async function call(gone: AbortSignal, work: () => Promise<unknown>, length = callers) {
   const crowd = Array.from({ length }, async () => {
     while (!gone.aborted) await work();

@@ -3,12 +3,12 @@ import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
 
 type MailResult = { email: string; status: string; reason_code?: string };
 
-/** An organization with a survey. It can be handed to another thread. */
+/** An organization with a survey, as data that can be passed to another thread. */
 export async function makeTenant(db: Db) {
   const client = await makeClient(db);
   const shareId = crypto.randomUUID().replaceAll('-', '').slice(0, 16);
   const surveyId = await makeSurvey(db, client.id, { share_id: shareId });
-  await makeContact(db, { org_id: client.id, survey_id: surveyId }); // stays open, so that the survey does
+  await makeContact(db, { org_id: client.id, survey_id: surveyId }); // keeps the survey open
   return { ...client, surveyId, shareId };
 }
 
@@ -41,7 +41,7 @@ export function partyOf(tenant: Tenant, { db, address }: { db: Db; address: stri
 
   const ownSurvey = () => makeSurvey(db, tenant.id);
 
-  /** To a survey of its own for each call: to one survey an address is mailed once. */
+  /** Uses a new survey for each call, because a survey is mailed to an address once. */
   async function send(emails: readonly string[], survey?: string): Promise<MailResult[]> {
     const path = `/api/v1/surveys/${survey ?? (await ownSurvey())}/send`;
     const sent = await post(path, tenant.write, { contacts: emails.map((email) => ({ email })) });

@@ -7,7 +7,7 @@ export async function startMailServer(exchangeMs: number) {
   return { port, close: () => worker.terminate() };
 }
 
-/** `/hang` never answers, of `/other` is known which responses arrived, everything else is accepted. */
+/** `/hang` never responds. `/other` records the ids of the responses in its events. All other paths accept everything. */
 export async function startSubscriber() {
   const { worker, port } = await startThread('./neighbour-subscriber.ts');
   const arrivals = new Map<string, PromiseWithResolvers<boolean>>();

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-/** Reports its port, and then the id of each response that comes to `/other`. */
+/** Sends its port to the parent, and then the id of each response that arrives at `/other`. */
 const hanging = new Set<ServerResponse>();
 const server = createServer((request, response) => {
   let body = '';

@@ -13,15 +13,15 @@ import { startMailServer, startSubscriber } from './neighbour-servers.ts';
 import { environment } from './scene.ts';
 import { createService } from './service.ts';
 
-/** How many times slower than on an idle service the other organization may be. */
+/** The allowed slowdown for another organization, compared with an idle service. */
 const mostTimes = 3;
-/** Below this nothing counts as slow: the machine itself is that unsteady. */
+/** Times below this vary too much to compare. */
 const unsteadyMs = 100;
 
 /**
- * For each shared thing one organization does its worst with it, while another calls the API, is answered, has
- * an event delivered and sends a mail. The other's times are compared with those on the idle service, and every
- * wrong outcome is a sentence.
+ * For each shared resource, one organization causes its heaviest load while another calls the API, is answered, gets an
+ * event delivered and sends a mail. Compares the times of the other with an idle service, and describes each wrong
+ * outcome.
  */
 export async function* runNeighbours(databaseUrl: string, crowds: readonly Crowd[]) {
   for (const crowd of crowds) {
@@ -51,7 +51,7 @@ export async function* runNeighbours(databaseUrl: string, crowds: readonly Crowd
 async function measure(databaseUrl: string, crowd: Crowd) {
   const scene = await openScene(databaseUrl, crowd);
   try {
-    await scene.useAll(10); // the first connections and plans are no part of the comparison
+    await scene.useAll(10); // warms up connections and plans
     const idle = (await scene.useAll()).times;
     await scene.crowd.begin();
     const { times: crowded, wrong } = await scene.useAll();
@@ -73,15 +73,15 @@ type UseTimes = Record<Use, number[]>;
 
 const mailConnections = 10;
 const arriveWithinMs = 30_000;
-/** Enough samples per use that a pause of the machine, which delays all that run at once, is not their p99. */
+/** Enough samples per use that a short pause of the machine does not determine the p99. */
 const samples = 500;
-/** At most so many of one use at a time, each after a pause: no more than 15 begin in a second. */
+/** Concurrent requests per use, each after a pause. At most 15 start per second. */
 const atOnce = 4;
 const pauseMs = 270;
 
 /**
- * The service with an organization whose uses are timed, and another one's crowd. The crowd, the mail server and the
- * subscriber have threads of their own: what they do delays the timed uses only by what it costs the service.
+ * The service with a timed organization and the crowd of another one. The crowd, the mail server and the subscriber run
+ * in their own threads, so that only their load on the service affects the times.
  */
 async function openScene(databaseUrl: string, { shared, exchangeMs = 5 }: Crowd) {
   const [mails, subscriber] = [await startMailServer(exchangeMs), await startSubscriber()];
@@ -103,7 +103,7 @@ async function openScene(databaseUrl: string, { shared, exchangeMs = 5 }: Crowd)
   });
   await other.addWebhook(`${subscriber.url}/other`);
 
-  /** Each makes what it needs, and returns what is timed. */
+  /** Each creates its rows and returns the function to time. */
   const ordinary: Record<Use, () => Promise<() => Promise<string | undefined>>> = {
     call: async () => async () => {
       const answer = await fetch(`${address}/api/v1/surveys`, { headers: other.read });
@@ -134,7 +134,7 @@ async function openScene(databaseUrl: string, { shared, exchangeMs = 5 }: Crowd)
     },
   };
 
-  /** All uses side by side, while the crowd is there or not. */
+  /** Runs all uses concurrently. */
   async function useAll(count = samples) {
     const times: UseTimes = { call: [], answer: [], delivery: [], mail: [] };
     const wrong: WrongUses = noneWrong();
@@ -157,7 +157,7 @@ async function openScene(databaseUrl: string, { shared, exchangeMs = 5 }: Crowd)
   async function close() {
     await crowd.end();
     await service.kill();
-    // The next crowd begins with an empty service: no work of this one is taken up again.
+    // Deletes unfinished work, so that the next crowd starts with an idle service.
     await db`delete from organizations where id in ${db([many.id, other.id])}`;
     await db.end({ timeout: 1 });
     await Promise.all([mails.close(), subscriber.close()]);

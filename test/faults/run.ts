@@ -11,7 +11,7 @@ import type { Crowd } from './neighbour-crowd.ts';
 import { crowds } from './neighbour-crowds.ts';
 import { runNeighbours } from './neighbours.ts';
 
-/** `make faults`: each way of breaking things, on a Postgres of its own. Words choose by title. */
+/** `make faults` runs each plan on its own Postgres. Arguments select plans by title. */
 const plans: Plan[] = [
   {
     title: 'one process, killed every 6 s',
@@ -43,7 +43,7 @@ const plans: Plan[] = [
   },
 ];
 
-/** At each point; `KILLS=10 make faults only=sending` ends within minutes. */
+/** Kills per point. `KILLS=10 make faults only=sending` takes a few minutes. */
 const kills = Number(process.env['KILLS'] ?? 100);
 const mail = `mail: a sending process, killed ${kills} times at each of five points of a send, a campaign and reminders`;
 const neighbours = "neighbours: one organization's worst, another's ordinary use";
@@ -55,13 +55,13 @@ const chosen = chosenBy(process.argv.slice(2), [
 ]);
 const chosenCrowds = crowds.filter((crowd) => chosen.includes(neighboursOf(crowd)));
 
-/** The bundle, like the executable of operators: the source compiles and collects garbage differently. */
+/** Uses the bundle, because source code differs from the executable in compilation and garbage collection. */
 const bundled = resolve('.cache/faults/bundle/askback.mjs');
 if (!process.env['TEST_PROGRAM']) await bundle('src/main.ts', bundled);
 process.env['TEST_PROGRAM'] ||= bundled;
 
 const home = mkdtempSync(join(tmpdir(), 'askback-faults-'));
-chmodSync(home, 0o755); // the account that the server runs as under root must get through
+chmodSync(home, 0o755); // lets the account of Postgres in, when run as root
 const dataDir = join(home, 'data');
 const start = () => startEmbedded({ program: 'askback', dataDir, keepRoot: true, say: () => {} });
 let server = await start();

@@ -21,7 +21,7 @@ type Stage = {
   subscribers: Awaited<ReturnType<typeof startSubscribers>>;
 };
 
-/** A survey with a personal link for each answer and one that stays unanswered, and three webhooks. */
+/** A survey with a personal link per answer, an additional open contact, and three webhooks. */
 export async function setScene({ db, address, subscribers }: Stage, answers: number) {
   const client = await makeClient(db);
   const survey = await makeSurvey(db, client.id);
@@ -44,7 +44,7 @@ export async function setScene({ db, address, subscribers }: Stage, answers: num
   return { client, orgId: client.id, tokens: made.map(({ token }) => token) };
 }
 
-/** How many deliveries are not done, once all are or the time for it is over. */
+/** Waits until all deliveries have an outcome. Returns the number of missing ones after the time limit. */
 export async function drained(db: Db, orgId: string): Promise<number> {
   const until = performance.now() + drainMs;
   for (;;) {

@@ -6,19 +6,19 @@ import { v8Options } from '../../ops/build/v8-options.ts';
 import { freePort } from '../support/processes/free-port.ts';
 
 const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-/** A bundle starts in a quarter of the time; an executable is what operators start. */
+/** The bundle starts in a quarter of the time of the source. The executable is what operators run. */
 const command = (): [string, ...string[]] => {
   const program = process.env['TEST_PROGRAM'];
   if (!program) return [process.execPath, '--import', 'tsx', source];
   return program.endsWith('.mjs') ? [process.execPath, ...v8Options, program] : [program];
 };
-/** A start ends when it loses its connection, and the supervisor starts again. */
+/** A start without a database connection exits, and the supervisor restarts it. */
 const lost = /^askback: the database cannot be reached/;
 const startMs = 120_000;
 
 /**
- * One place where the service runs, as a supervisor keeps it: at the same address, started again when it
- * was killed. What it says without being asked is kept for the report.
+ * A service under a supervisor: it keeps its address and is restarted after a kill. Unexpected output is kept for the
+ * report.
  */
 export async function createService(environment: Readonly<Record<string, string>>) {
   const port = freePort();
@@ -64,11 +64,11 @@ export async function createService(environment: Readonly<Record<string, string>
     await once(own, 'exit');
   }
 
-  /** As a supervisor does it: asks, and returns when what was in flight is finished. */
+  /** Stops the service gracefully, as a supervisor does. */
   async function stop() {
     asked = true;
     child?.kill('SIGTERM');
-    await once(child!, 'close'); // not its exit: what comes after that would count as unasked once another is started
+    await once(child!, 'close'); // waits for its last line, which must not count for the next start
   }
 
   return { address: `http://127.0.0.1:${port}`, ended, logged, start, kill, stop };
