@@ -14,7 +14,7 @@ export const accountEntries: readonly ScreenEntry[] = [
 
 const owner = 'owner@members.test';
 
-/** Passkeys, codes and a second session, as an account has them after a while. */
+/** Passkeys, recovery codes and a second session, as in an account that was used for a while. */
 async function withProofs({ db }: BrowserScene) {
   await addOwner(db);
   await db`
@@ -48,7 +48,7 @@ async function addPasskey(db: BrowserScene['db'], name: string): Promise<string>
   return id;
 }
 
-/** The member that the browser is signed in as, if no screen before needed it. */
+/** The member of the browser's session, if no earlier screen added one. */
 async function addOwner(db: BrowserScene['db']) {
   await db`
     insert into members (email, name) values (${owner}, 'Hana Moreau') on conflict do nothing`;

@@ -16,7 +16,7 @@ farah.patel@example;Farah Patel;pro
 ivan@example.com;Ivan Silva;free
 `;
 
-/** A survey with a list that was uploaded: one person has unsubscribed, two lines have no address. */
+/** A survey with an uploaded list, in which one person has unsubscribed and two lines have no address. */
 async function surveyWithList({ db, full }: BrowserScene) {
   const surveyId = await makeSurvey(db, full.id, { name: 'Customer loyalty' });
   const bytes = new TextEncoder().encode(list);
@@ -55,7 +55,7 @@ async function campaignOf(scene: BrowserScene) {
   return `${made.path}/send/${id}`;
 }
 
-/** Contacts of a survey, and sending it. */
+/** Screens for contacts of a survey and for sending it. */
 export const askingScreens: readonly ScreenEntry[] = [
   {
     name: 'contacts',

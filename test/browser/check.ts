@@ -10,20 +10,20 @@ const largestScripts = 20_480;
 const mostStops = 250;
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /**
- * axe is unsure about single letters or digits, which may be no text (a monogram, a score), and about clipped cells of
- * a scrolling table. Those are judged at widths with room for them.
+ * axe cannot judge single letters or digits, such as a monogram or a score, or clipped cells of a scrolling table. The
+ * cells are judged at widths that show them whole.
  */
 const isUnsure = (line: string, isCutOff: boolean) =>
   line.includes('content is too short') || (isCutOff && line.includes('partially obscured'));
 const someTableScrolls =
   "[...document.querySelectorAll('.scroll')].some((table) => table.scrollWidth > table.clientWidth)";
-/** From this width on a response has its list next to it, as soon as that is there. */
+/** At this width, a script adds the list next to a response. */
 const splitFrom = 1100;
 const inPage = readFileSync(new URL('in-page.js', import.meta.url), 'utf8');
 
 export type LoadedScreen = { status: number; complaints: string[] };
 
-/** Opens a screen and notes what its browser complains of, of the policy for example. */
+/** Opens a screen and records what the browser reports, such as violations of the policy. */
 export async function openScreen(page: Page, address: string): Promise<LoadedScreen> {
   const complaints: string[] = [];
   const scripts: Promise<number>[] = [];
@@ -48,9 +48,9 @@ export async function openScreen(page: Page, address: string): Promise<LoadedScr
 }
 
 /**
- * Every width, light and dark: axe finds nothing, and the page never scrolls sideways. A mistake in a field far down
- * scrolls the page to it, and the bar on top then covers text that axe cannot judge: it looks from the top, while the
- * field itself must not be covered.
+ * Runs axe at every width, light and dark, and checks that the page never scrolls sideways. A field with an error may
+ * scroll the page, and axe cannot judge text that the top bar covers. So axe runs from the top, and the field itself
+ * must not be covered.
  */
 export async function checkLooks(page: Page, name: string) {
   await page.evaluate(inPage);
@@ -81,7 +81,7 @@ export async function checkWidth(page: Page, what: string) {
   assert.equal(found.overflow, 0, `${what} scrolls sideways: ${found.culprits.join(' ')}`);
 }
 
-/** By Tab alone one gets to everything that can be pressed, and sees where one is. */
+/** Tab reaches every interactive element, and each one shows its focus. */
 export async function checkKeyboard(page: Page) {
   await page.evaluate(inPage);
   const expected = (await page.evaluate('inPage.watchFocus()')) as number;

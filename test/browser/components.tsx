@@ -33,7 +33,7 @@ import {
 } from '../../src/web/app/lists.tsx';
 import { renderScreen, renderStandalone } from '../../src/web/app/screen.tsx';
 
-/** The pieces of the app by themselves, with what is long, empty, wrong or written from right to left. */
+/** A page for each component of the app, with long, empty, invalid and right-to-left content. */
 export const componentPages = (publicUrl: string) =>
   new Hono()
     .use(guardForms(publicUrl))

@@ -31,7 +31,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole('link', { name: 'API Keys', exact: true }).click();
     await page.getByRole('link', { name: 'New API Key', exact: true }).click();
 
-    // Spaces alone are no name, which the browser lets pass.
+    // The browser accepts a name of only spaces.
     await page.getByLabel('Name').fill('  ');
     await page.getByLabel(/^Read and write/).check();
     await page.getByRole('button', { name: 'Create key', exact: true }).click();
@@ -43,7 +43,7 @@ for (const javaScriptEnabled of [true, false]) {
     const key = await page.getByLabel('Key', { exact: true }).inputValue();
     assert.match(key, /^ask_live_/);
     await keepScreenshot(page, `app-key-made-${javaScriptEnabled ? 'script' : 'plain'}`);
-    // Without script axe would wait in the page for a timer that never comes.
+    // Without script, axe would wait forever for a timer in the page.
     if (javaScriptEnabled) await checkShownKey(page);
     const shown = await page.locator('pre').innerText();
     assert.deepEqual(await surveysBy(shown), [200, true]);
@@ -64,7 +64,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-/** One letter, as in the monogram, may be no text: axe cannot know. */
+/** axe cannot tell whether a single letter, such as a monogram, is text. */
 async function checkShownKey(page: Page) {
   const found = await violations(page);
   assert.deepEqual(
@@ -73,7 +73,7 @@ async function checkShownKey(page: Page) {
   );
 }
 
-/** Runs the line that the page shows, as its reader would paste it. */
+/** Runs the command from the page, as a reader would paste it. */
 async function surveysBy(line: string): Promise<[number, boolean]> {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
   const args = [...words.slice(1), '-s', '-w', '\n%{http_code}'];

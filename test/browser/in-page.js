@@ -1,9 +1,9 @@
-// Runs inside the page that is checked; `check.ts` puts it there as text.
+// Runs inside the page under test. `check.ts` injects it as text.
 
 const pressable =
   'a[href], button, input:not([type=hidden]), select, textarea, summary, iframe, [tabindex="0"]';
 
-/** How far the page scrolls sideways, and the elements that make it. */
+/** The width that scrolls sideways, and the elements that cause it. */
 function sideways() {
   const { scrollWidth, clientWidth } = document.documentElement;
   const wide = [...document.querySelectorAll('body *')].filter(
@@ -15,7 +15,7 @@ function sideways() {
   return { overflow: scrollWidth - clientWidth, culprits };
 }
 
-/** Elements that Tab should reach; radio buttons of one name count once. */
+/** Elements that Tab must reach. Radio buttons with the same name count once. */
 function stops() {
   const groups = new Set();
   return [...document.querySelectorAll(pressable)].filter((element) => {
@@ -41,7 +41,7 @@ function coveredFocus() {
 const reached = new Map();
 
 function watchFocus() {
-  // Tab begins at the top, also where a field has the focus already.
+  // Makes Tab start at the top, even if a field has the focus.
   document.body.tabIndex = -1;
   document.body.focus();
   document.body.removeAttribute('tabindex');
@@ -49,17 +49,17 @@ function watchFocus() {
     const { outlineStyle, outlineWidth } = getComputedStyle(target);
     reached.set(keyOf(target), outlineStyle !== 'none' && outlineWidth !== '0px');
   });
-  // A page learns nothing of the focus inside a frame, but that it has lost it.
+  // When the focus moves into a frame, the page only gets a blur event.
   addEventListener('blur', () => {
     const { activeElement } = document;
     if (activeElement?.localName === 'iframe') reached.set(activeElement, true);
   });
-  // A field for a date has stops of its own inside: day, month, year, what opens its calendar.
+  // A date field has several stops: day, month, year and the calendar button.
   const dates = document.querySelectorAll('input[type^=date], input[type=time]').length;
   return stops().length + 5 * dates;
 }
 
-/** Stops that Tab has not reached, or that do not show that they have the focus. */
+/** Stops that Tab did not reach or that do not show their focus. */
 function missedStops() {
   return stops()
     .filter((element) => reached.get(keyOf(element)) !== true)

@@ -12,7 +12,7 @@ const home = `${scene.base}/o/${full.slug}`;
 const name = 'Wolfeschlegelsteinhausenbergerdorffwelchevoralternwarengewissenhaftschaferswessen';
 const comment = `First paragraph.\n\nSecond paragraph.\n${'A long line of words. '.repeat(40)}`;
 
-/** The newest response of all, by a contact with a name of one long word. */
+/** Adds the newest response, by a contact whose name is one long word. */
 async function makeLongResponse(): Promise<string> {
   const [survey] = await db<{ id: string }[]>`
     select id

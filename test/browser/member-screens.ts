@@ -6,7 +6,7 @@ import { newToken } from '../../src/sessions/session.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
 
-/** How members come in, who they are, and what their operators see. */
+/** Screens for sign-in, the account, members and operators. */
 export const memberEntries: readonly ScreenEntry[] = [
   { name: 'sign-in', as: null, path: '/sign-in' },
   { name: 'lost-password', as: null, path: '/forgot' },

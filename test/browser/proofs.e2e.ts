@@ -23,7 +23,7 @@ const callback = '/sign-in/oidc/callback';
 let base = '';
 const fake = { issuer: '' };
 await serveApp((address) => {
-  // Browsers have passkeys at this name, and not at a bare address.
+  // Browsers allow passkeys for this name, but not for an IP address.
   base = address.replace('127.0.0.1', 'localhost');
   return { fetch: (...given) => app.fetch(...given) };
 });
@@ -57,7 +57,7 @@ async function signInByPassword(page: Page, email: string) {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** A device in software that has a finger on it all the time. */
+/** Adds a virtual authenticator that confirms every request. */
 async function addAuthenticator(context: BrowserContext, page: Page) {
   const session = await context.newCDPSession(page);
   await session.send('WebAuthn.enable');
@@ -174,7 +174,7 @@ test('a newcomer signs in with the provider, without any script', async () => {
   await context.close();
 });
 
-/** The bytes of a key as it is typed into an app. */
+/** Decodes a secret as typed into an authenticator app. */
 function fromBase32(text: string): Buffer {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
   const bits = [...text].map((letter) => letters.indexOf(letter).toString(2).padStart(5, '0'));

@@ -1,6 +1,6 @@
 import type { BrowserScene, ScreenEntry } from './scene.ts';
 
-/** The newest response that a condition leaves, as the path of its screen. */
+/** Path of the newest response that meets a condition. */
 const responsePath =
   (which: 'commented' | 'held') =>
   async ({ db, full }: BrowserScene): Promise<string> => {
@@ -20,7 +20,7 @@ const responsePath =
     return `/o/${full.slug}/responses/${made!.id}`;
   };
 
-/** A contact that has answered. */
+/** Path of a contact that has answered. */
 async function personPath({ db, full }: BrowserScene): Promise<string> {
   const [row] = await db<{ id: string }[]>`
     select id from contacts where org_id = ${full.id} and responded_at is not null
@@ -28,7 +28,7 @@ async function personPath({ db, full }: BrowserScene): Promise<string> {
   return `/o/${full.slug}/people/${row!.id}`;
 }
 
-/** The list of receipts: one in force, and one whose address is allowed again. */
+/** The list of receipts, with one in force and one whose address was unblocked. */
 async function erasedPath({ db, full }: BrowserScene): Promise<string> {
   const counts = JSON.stringify({ contacts: 2, mails: 3, openings: 4, responses: 2, comments: 1 });
   await db`

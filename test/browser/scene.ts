@@ -11,7 +11,7 @@ import { makeMember, signIn, slugOfOrganization } from '../support/make/session.
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** The whole application for a browser: the demo's organization and an empty one. */
+/** The whole application for a browser, with the demo's organization and an empty one. */
 export async function makeScene(over: Partial<AppTools> = {}): Promise<BrowserScene> {
   const { db } = await testDatabase();
   await fillDemo(db, new Date());
@@ -33,7 +33,7 @@ export async function makeScene(over: Partial<AppTools> = {}): Promise<BrowserSc
 
 type ServedApp = { fetch: Parameters<typeof createAdaptorServer>[0]['fetch'] };
 
-/** Serves an application that needs its own address; ends with the test file. */
+/** Serves an application that needs to know its own address, until the test file ends. */
 export async function serveApp(make: (publicUrl: string) => ServedApp): Promise<string> {
   let app: ServedApp | undefined;
   const server = createAdaptorServer({ fetch: (...given) => app!.fetch(...given) });
@@ -47,7 +47,7 @@ export async function serveApp(make: (publicUrl: string) => ServedApp): Promise<
 
 const people = { viewer: 'Viktor Lind', editor: 'Lena Dahl', owner: 'Hana Moreau' } as const;
 
-/** Signs the browser in: with this role in both organizations, or as an operator who owns them too. */
+/** Signs the browser in with this role in both organizations, or as an operator who also owns them. */
 export async function signInBrowser(
   context: BrowserContext,
   scene: BrowserScene,
@@ -57,7 +57,7 @@ export async function signInBrowser(
   await signInWith(context, { base: scene.base, cookie: Cookie });
 }
 
-/** The header of a browser that is signed in like that. */
+/** Cookie header of a browser with such a session. */
 export async function signInAs(
   { db, full, empty }: Pick<BrowserScene, 'db' | 'full' | 'empty'>,
   as: NonNullable<ScreenEntry['as']>,
@@ -72,7 +72,7 @@ export async function signInAs(
   return await signIn(db, { member, org: empty.id, role });
 }
 
-/** Gives the browser the cookies of a header; over http it takes none that is for https alone. */
+/** Sets the cookies of a header in the browser. Secure cookies are left out over http. */
 export async function signInWith(
   context: BrowserContext,
   { base, cookie }: { base: string; cookie: string },
@@ -84,10 +84,10 @@ export async function signInWith(
   await context.addCookies(cookies.filter(({ name }) => !name.startsWith('__Host-')));
 }
 
-/** Service with the demo organization and an empty one. */
+/** A service with the demo's organization and an empty one. */
 export type BrowserScene = {
   db: Db;
-  /** The address of the service, such as `http://127.0.0.1:40123`. */
+  /** The base URL, such as `http://127.0.0.1:40123`. */
   base: string;
   routes: readonly { method: string; path: string }[];
   /** The organization that the demo has filled. */
@@ -95,13 +95,13 @@ export type BrowserScene = {
   empty: { id: string; slug: string };
 };
 
-/** A screen of the app, as it is visited: every one has an entry in the list of its room. */
+/** A screen of the app and how to visit it. Each area lists its own screens. */
 export type ScreenEntry = {
   /** Unique name of its screenshots: `app-NAME-1280-dark.png`. */
   name: string;
-  /** The role that visits it; `null` is a visitor who is not signed in. */
+  /** The role of the visitor. `null` is not signed in. */
   as: 'viewer' | 'editor' | 'owner' | 'operator' | null;
-  /** Where it is; a function may first make the rows it shows. */
+  /** The path, or a function that first creates the rows that the screen shows. */
   path: string | ((scene: BrowserScene) => string | Promise<string>);
   status?: number;
 };

@@ -12,15 +12,15 @@ const pages = new Map<string, Promise<Page>>();
 
 type MainScreen = {
   heading: RegExp;
-  /** Text typed first, by the label of its field. */
+  /** Text to type first, by the label of its field. */
   types?: Readonly<Record<string, string>>;
-  /** The link or button that Enter presses: by its name, or a selector. */
+  /** The link or button that Enter activates, by name or selector. */
   press: { link: string } | { button: string } | { first: string };
-  /** Text that the page then shows. */
+  /** Text on the resulting page. */
   shows: RegExp;
 };
 
-/** The screens that matter most, and what people come to them for. */
+/** The most important screens, each with its main action. */
 const mainScreens: Readonly<Record<string, MainScreen>> = {
   home: {
     heading: /^Home$/,
@@ -62,7 +62,7 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
   },
 };
 
-/** `SCREENS="home surveys" make e2e only=screens` picks screens by their names, `SCREENS=smoke` the main ones. */
+/** `SCREENS="home surveys" make e2e only=screens` selects screens by name, `SCREENS=smoke` the main ones. */
 const words = (process.env['SCREENS'] ?? '').split(' ').filter((word) => word !== '');
 const chosen = screenEntries.filter(
   ({ name }) =>
@@ -84,7 +84,7 @@ for (const entry of chosen) {
     assert.equal(loaded.status, status);
     await checkLooks(page, name);
     await checkKeyboard(page);
-    // The browser itself notes a status above 399.
+    // The browser reports a status of 400 or higher itself.
     const own = loaded.complaints.filter(
       (text) => status < 400 || !text.includes('Failed to load'),
     );
@@ -99,7 +99,7 @@ for (const entry of chosen) {
   });
 }
 
-/** Last, because it changes what other looks at the screen would find. */
+/** Runs last, because it changes the data of other checks. */
 async function checkMainAct(page: Page, name: string) {
   const screen = mainScreens[name];
   if (!screen) return;
@@ -120,7 +120,7 @@ async function checkMainAct(page: Page, name: string) {
   await page.getByText(shows).filter({ visible: true }).first().waitFor();
 }
 
-/** One page for each reader, with script and without, used again for every screen. */
+/** One page per reader, with and without script, reused for every screen. */
 function pageFor({ as }: ScreenEntry, javaScriptEnabled: boolean): Promise<Page> {
   const key = `${as} ${javaScriptEnabled}`;
   const known = pages.get(key) ?? newPage(as, javaScriptEnabled);

@@ -68,7 +68,7 @@ const blocks = [
   },
 ];
 
-/** The newest of two months, so that there is one to compare with. */
+/** Path of the newer of two monthly summaries, which shows changes since the first. */
 async function summaryPath({ db, full }: BrowserScene): Promise<string> {
   const [, row] = await db<{ id: string }[]>`
     insert into summaries (org_id, period_start, period_end, nps, previous_nps, blocks, responses, top_themes, text)
@@ -85,7 +85,7 @@ const summaryEntries: readonly ScreenEntry[] = [
   { name: 'summaries', as: 'editor', path: ({ full }) => `/o/${full.slug}/summaries` },
 ];
 
-/** Every screen of the app, room by room: `screens.e2e.ts` visits each. A room keeps its list in a file of its own. */
+/** All screens of the app. `screens.e2e.ts` visits each one. Each area keeps its list in its own file. */
 export const screenEntries: readonly ScreenEntry[] = [
   ...homeEntries,
   {

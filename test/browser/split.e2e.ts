@@ -22,7 +22,7 @@ const addressOf = async (page: Page, at: number) =>
   `${scene.base}${await row(page, at).getAttribute('href')}`;
 const pane = (page: Page) => page.locator('.split > #answer');
 const focused = (page: Page) => page.locator(':focus');
-/** The response of a row is the one that is shown, and the address says so. */
+/** True if the pane shows the response of this row and the URL names it. */
 const isShown = async (page: Page, at: number) => {
   await page.waitForURL(await addressOf(page, at));
   await pane(page)
@@ -32,7 +32,7 @@ const isShown = async (page: Page, at: number) => {
 };
 const countOf = async (page: Page) =>
   Number(/^\d+/.exec((await page.locator('#found h2').textContent()) ?? '')?.[0]);
-/** The list has so many responses by now. */
+/** Waits until the list has this number of responses. */
 const hasCount = (page: Page, count: number) =>
   page.locator('#found h2').getByText(`${count} responses`, { exact: true }).waitFor();
 

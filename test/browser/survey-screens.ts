@@ -4,7 +4,7 @@ import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 const categories = ['detractor', 'passive', 'promoter'] as const;
 
-/** A survey in three languages that uses all there is, with some answers. */
+/** A survey with answers that uses every setting and three languages. */
 async function fullSurvey({ db, full }: BrowserScene, over: Record<string, unknown> = {}) {
   const id = await makeSurvey(db, full.id, {
     name: 'مرحبا Onboarding',
@@ -30,7 +30,7 @@ async function fullSurvey({ db, full }: BrowserScene, over: Record<string, unkno
 
 const below = (path: string) => async (scene: BrowserScene) => `${await fullSurvey(scene)}${path}`;
 
-/** Making surveys, their numbers and their links. */
+/** Screens for surveys, their results and their links. */
 export const surveyScreens: readonly ScreenEntry[] = [
   {
     name: 'surveys-searched',

@@ -9,7 +9,7 @@ const webhook = {
   description: 'Help desk',
 };
 
-/** A webhook with a month of deliveries, some of which failed, made once; its path. */
+/** Path of a webhook with a month of deliveries, some of them failed. Created once. */
 async function webhookPath({ db, full }: BrowserScene): Promise<string> {
   const here = `/o/${full.slug}/webhooks/${webhook.id}`;
   const [known] = await db`select from webhooks where id = ${webhook.id}`;
@@ -40,7 +40,7 @@ function deliveryOf(org_id: string, n: number) {
   };
 }
 
-/** The newest that failed. Its headers need a secret that opens, so there are none to show without attempts. */
+/** Path of a skipped delivery. It has no attempt, because the headers of one need a secret that can be opened. */
 async function deliveryPath(scene: BrowserScene): Promise<string> {
   const here = await webhookPath(scene);
   const body = '{"version":"1","score":9,"comment":"The delivery came a day late."}';

@@ -179,7 +179,7 @@ type Answer = { score: number; comment: string | null; held_reason: string | nul
 
 const reasons = ({ held_reason }: Answer) => held_reason;
 
-/** A survey of the type and a contact with a link of its own. */
+/** A survey of the given type, and a contact with a personal link. */
 async function ask(type: SurveyType) {
   const share_id = randomBytes(12).toString('base64url');
   const token = randomBytes(24).toString('base64url');

@@ -14,7 +14,7 @@ const quiet = [
   '--disable-sync',
 ];
 
-/** One browser for a test file, closed when the file ends. */
+/** One browser per test file, closed at its end. */
 export async function launchBrowser(): Promise<Browser> {
   const browser = await chromium.launch({ executablePath, args: quiet });
   after(() => browser.close());
@@ -28,7 +28,7 @@ export const phone: BrowserContextOptions = {
 };
 export const desktop: BrowserContextOptions = { viewport: { width: 1024, height: 768 } };
 
-/** Violations that axe finds on the current page, one line each. */
+/** Violations of axe on the current page, one per line. */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {
   const resultTypes: axe.RunOptions['resultTypes'] = ['violations', 'incomplete'];
   const options: axe.RunOptions = rules ? { resultTypes, runOnly: rules } : { resultTypes };
@@ -48,7 +48,7 @@ type AxeWindow = { axe: { run: (options: axe.RunOptions) => Promise<axe.AxeResul
 
 const screenshots = '.cache/screenshots';
 
-/** Keeps a picture of the whole page to be looked at. */
+/** Saves a screenshot of the whole page for people to look at. */
 export async function keepScreenshot(page: Page, name: string) {
   mkdirSync(screenshots, { recursive: true });
   await page.screenshot({ path: `${screenshots}/${name}.png`, fullPage: true });

@@ -14,7 +14,7 @@ const browser = await launchBrowser();
 const base = await serveApp((publicUrl) => bareApp(db, { publicUrl }));
 
 let line = '';
-/** Another website with a policy of its own: scripts and frames from the service alone, and no styles in the text. */
+/** Another website with a strict policy: scripts and frames only from the service, and no inline styles. */
 const website = await serve(
   new Hono().get('/', (c) =>
     c.html(
@@ -54,7 +54,7 @@ test('a corner survey is not shown again after a response', async () => {
   // axe cannot tell whether a single-character cross is text.
   const found = (await violations(page)).filter((text) => !text.includes('too short to determine'));
   assert.deepEqual(found, []);
-  complaints.length = 0; // axe talks to the frame by itself
+  complaints.length = 0; // axe causes messages of its own in the frame
   assert.equal(await frame.getByRole('button', { name: 'Send answer' }).isVisible(), false);
   await frame.locator('#score-9').check({ force: true });
   await frame.getByRole('button', { name: 'Send answer' }).click();

@@ -27,7 +27,7 @@ const arabic: AskedSurvey = {
 const comment = 'Everything arrived on time, and the packaging was lovely.\n\nThank you, Maya!';
 const answer = { score: 9, comment, at: new Date('2026-03-14T10:00:00Z') };
 
-/** Every page somebody may meet, by the name of its picture. */
+/** Every page that visitors can see, by the name of its screenshot. */
 export const gallery: Record<string, HtmlPage> = {
   ...Object.fromEntries(
     surveyTypes.flatMap((type) => [

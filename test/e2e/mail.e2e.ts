@@ -15,7 +15,7 @@ async function show(html: string, { width, colorScheme = 'light' }: View) {
   return page;
 }
 
-/** Landmarks are for a page; a mail is shown inside the page of a mail program. */
+/** Landmarks are required for pages, but a mail is part of a mail program's page. */
 const ofMail = (violation: string) => !/^(landmark-one-main|region):/.test(violation);
 
 const cells = (page: Page) =>

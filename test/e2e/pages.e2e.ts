@@ -11,7 +11,7 @@ const smallestTarget = 44;
 const pressable = ':is(input[type=radio], textarea, button, a):not([inert] *)';
 const widthTooMuch = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** Where a wide screen shows more than a phone does, or in another place, by way of all; the others are only looked at. */
+/** Pages whose layout differs on wide screens. Other pages get only the basic checks there. */
 const seenWide =
   /^(form-(nps|csat|ces|star5|thumbs|arabic)(-chosen)?|answered|unsubscribe|not-saved)$/;
 
@@ -42,7 +42,7 @@ for (const [device, screen] of Object.entries({ phone, desktop })) {
   }
 }
 
-/** The page is one request, and the browser has nothing to say, of its policy for example. */
+/** Opens a page, which must be one request and cause no message of the browser. */
 async function visit(page: Page, address: string) {
   const requests: string[] = [];
   const complaints: string[] = [];
@@ -69,7 +69,7 @@ const tooSmall = (page: Page) =>
   }, smallestTarget);
 
 for (const [name, { html }] of Object.entries(gallery)) {
-  if (name === 'form-too-long') continue; // carries the reader's own five pages of text
+  if (name === 'form-too-long') continue; // echoes five pages of typed text
   test(`${name} is under 15 KB`, () => {
     assert.ok(Buffer.byteLength(html) < largestPage, `${Buffer.byteLength(html)} bytes`);
   });

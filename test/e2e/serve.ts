@@ -5,7 +5,7 @@ import { createAdaptorServer } from '@hono/node-server';
 
 type App = { fetch: Parameters<typeof createAdaptorServer>[0]['fetch'] };
 
-/** Serves an application to the browser until the test file ends; the answer is its address. */
+/** Serves an application until the test file ends. Returns its address. */
 export async function serve(app: App): Promise<string> {
   const server = createAdaptorServer({ fetch: app.fetch });
   server.listen(0, '127.0.0.1');

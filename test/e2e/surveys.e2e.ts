@@ -57,7 +57,7 @@ test('a campaign form shows the local time when time zones differ', async () => 
     const page = await context.newPage();
     await page.goto(`${base}/o/${empty.slug}/surveys/${survey_id}/send`);
     await page.getByLabel('Schedule').check();
-    // The night in which the clocks of Berlin change.
+    // The clocks of Berlin change in this night.
     await page.getByLabel('Time (Europe/Berlin)').fill('2027-03-28T01:30');
     const hint = page.locator('[data-own-time]');
     if (shown) assert.match(await hint.innerText(), shown);
