@@ -24,7 +24,7 @@ const stable = (line: string) =>
     .replace(/<style>[\s\S]*?<\/style>/g, '<style></style>')
     .trimEnd();
 
-/** HTML as lines that a person can compare: one tag a line, with the text behind it. */
+/** HTML with one tag and its text per line, for comparison by people. */
 export const htmlLines = (html: string): string[] =>
   html
     .replace(/<style>[\s\S]*?<\/style>/g, '<style></style>')

@@ -1,6 +1,6 @@
 /**
- * The names that the words of `only=` choose: those that contain one of them, all without words. A hyphen in a word
- * stands for a space. A word that is in no name ends the process with a sentence: a run of nothing would look like a success.
+ * Selects names that contain one of the words of `only=`. Without words, selects all. A hyphen matches a space. A word
+ * without a match ends the process, because an empty run would look like a success.
  */
 export function chosenBy(words: readonly string[], names: readonly string[]): string[] {
   const isIn = (name: string) => (word: string) =>
@@ -13,7 +13,7 @@ export function chosenBy(words: readonly string[], names: readonly string[]): st
   return names.filter((name) => words.length === 0 || words.some(isIn(name)));
 }
 
-/** Ends the process before it has begun, because of a wrong word on its command line. */
+/** Exits because of a wrong argument. */
 export function endWith(sentence: string): never {
   console.error(sentence);
   process.exit(2);

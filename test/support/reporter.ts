@@ -39,7 +39,7 @@ async function* shorten(source: AsyncIterable<Event>) {
       files.push(file);
       yield line(`${type === 'test:fail' ? '✖' : '✔'} ${described(file)}, ${tests} tests`);
       tests = 0;
-      if (failedTests) continue; // they are said already
+      if (failedTests) continue; // already reported
     }
     if (type === 'test:diagnostic') {
       if (/^tests \d+$/.test(data.message ?? '')) yield line(slowest(files));
@@ -49,7 +49,7 @@ async function* shorten(source: AsyncIterable<Event>) {
   }
 }
 
-/** Node counts a file as a test. One that cannot be loaded remains a failure. */
+/** Node counts each file as a test. Only files that could not be loaded count as failures. */
 function withoutFiles(message: string, files: readonly File[]): string {
   const [, what, count] = /^(tests|pass|fail) (\d+)$/.exec(message) ?? [];
   if (!what) return message;

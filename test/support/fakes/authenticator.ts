@@ -12,7 +12,7 @@ type Spoiled = {
   type?: string;
 };
 
-/** A security key in software that counts its uses, and answers as a browser writes it down. */
+/** A software authenticator that counts its uses and formats responses like a browser. */
 export function createAuthenticator(origin: string) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const id = randomBytes(32).toString('base64url');
@@ -41,7 +41,7 @@ export function createAuthenticator(origin: string) {
       }),
     );
 
-  /** Makes a passkey, as `navigator.credentials.create` does. */
+  /** Creates a passkey, like `navigator.credentials.create`. */
   function create(options: CreateOptions, spoiled: Spoiled = {}) {
     counter += 1;
     userHandle = options.user.id;
@@ -81,7 +81,7 @@ export function createAuthenticator(origin: string) {
     });
   }
 
-  /** Answers a challenge, as `navigator.credentials.get` does. */
+  /** Answers a challenge, like `navigator.credentials.get`. */
   function get(options: GetOptions, spoiled: Spoiled & { userHandle?: string } = {}) {
     counter += 1;
     const data = authData(spoiled.rpId ?? options.rpId ?? '', spoiled, Buffer.alloc(0));
@@ -108,7 +108,7 @@ const sha256 = (data: string | Buffer) => createHash('sha256').update(data).dige
 
 type CborValue = number | string | Buffer | Map<number | string, CborValue>;
 
-/** As much of CBOR (RFC 8949) as a passkey needs. */
+/** The subset of CBOR (RFC 8949) that passkeys need. */
 function cbor(value: CborValue): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
   if (typeof value === 'string')

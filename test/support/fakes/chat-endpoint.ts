@@ -5,7 +5,9 @@ import { createProvider } from '../../../src/summaries/analyst.ts';
 
 type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** A chat endpoint that has one behaviour for each request, the last for all others. It keeps every byte. */
+/**
+ * A chat endpoint with a behaviour for each request. The last one applies to all further requests. Records every byte.
+ */
 export async function chatEndpoint(...behaviours: Behaviour[]) {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
@@ -31,7 +33,7 @@ export async function chatEndpoint(...behaviours: Behaviour[]) {
     bodies,
     providerWith,
     analyst: providerWith(),
-    /** All that was received, from the first byte of the first request on. */
+    /** Everything received since the first request. */
     bytes: () => Buffer.concat(received).toString(),
   };
 }

@@ -1,7 +1,7 @@
 import { after } from 'node:test';
 import { MockOtlpServer, normalizeTrace } from '@elastic/mockotlpserver';
 
-/** A span as the collector got it. */
+/** A span as received by the collector. */
 export type Span = {
   traceId: string;
   spanId: string;
@@ -16,7 +16,7 @@ export type Span = {
   resource: Record<string, unknown>;
 };
 
-/** A real receiver of OTLP over HTTP, one a test file. */
+/** A real OTLP receiver over HTTP, one per test file. */
 export async function startCollector() {
   const spans: Span[] = [];
   const requests: { path: string; headers: Record<string, unknown> }[] = [];
@@ -64,7 +64,7 @@ function spansIn({ resourceSpans }: Exported): Span[] {
   );
 }
 
-/** Ids come as hex in JSON, and as base64 in protobuf. */
+/** Ids are hex in JSON and base64 in protobuf. */
 const hex = (id: string, bytes: number) =>
   id.length === bytes * 2 ? id : Buffer.from(id, 'base64').toString('hex');
 

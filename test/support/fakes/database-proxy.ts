@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after } from 'node:test';
 
-/** A way to the database that a test can cut and mend. */
+/** A proxy to the database that a test can cut and mend. */
 export async function proxyTo(url: string) {
   const target = new URL(url);
   const open = new Set<Socket>();
@@ -40,7 +40,7 @@ export async function proxyTo(url: string) {
   after(() => (server.listening ? cut() : undefined));
   return {
     url: through.href,
-    /** How many connections were made through it. */
+    /** The number of connections through the proxy so far. */
     made: () => made,
     cut,
     mend: async () => {
@@ -50,7 +50,7 @@ export async function proxyTo(url: string) {
   };
 }
 
-/** A server that listens on a socket alone has its folder in `host`. */
+/** `host` is the folder of the socket when the server has no TCP port. */
 function connectTo({ hostname, port, searchParams }: URL): Socket {
   const folder = searchParams.get('host');
   return folder ? connect(`${folder}/.s.PGSQL.${port || 5432}`) : connect(Number(port), hostname);

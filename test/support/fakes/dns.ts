@@ -10,7 +10,7 @@ export const noAnswer = '(no answer)';
 /** `{ 'TXT example.com': ['v=spf1 -all'], 'MX example.com': ['10 mx.example.com'] }` */
 export type Zone = Readonly<Record<string, readonly string[]>>;
 
-/** A resolver that knows a zone and nothing else, and writes down what it was asked. */
+/** A resolver that only knows a zone and records its queries. */
 export function fakeResolver(zone: Zone, asked: string[] = []): Resolver {
   const resolve = async (type: string, name: string): Promise<DnsAnswer<unknown>> => {
     asked.push(`${type} ${name}`);
@@ -50,7 +50,7 @@ const types: Readonly<Record<number, string>> = {
 };
 const mostOverUdp = 512;
 
-/** A real name server for a zone, on UDP and TCP of one port. What is long is truncated on UDP. */
+/** A real name server for a zone, on UDP and TCP of the same port. Long answers are truncated on UDP. */
 export async function nameServer(zone: Zone) {
   const seen: string[] = [];
   const tcp = createServer((socket) => {
@@ -77,7 +77,7 @@ export async function nameServer(zone: Zone) {
   return { seen, server: `127.0.0.1:${port}` };
 }
 
-/** The header and the question again, with the bit that says: ask by TCP. */
+/** The header and question with the truncation bit, so that the resolver asks again over TCP. */
 function truncated(query: Buffer): Buffer {
   const { end } = questionOf(query);
   return Buffer.concat([headerOf(query, { flags: 0x8600, answers: 0 }), query.subarray(12, end)]);

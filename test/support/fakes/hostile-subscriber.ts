@@ -1,6 +1,6 @@
 /**
- * Subscribers that mean no good, each on its own port of one child process, so that what they burn
- * is not counted as ours. Run as a program it is that child; imported it starts one.
+ * Hostile subscribers, each on its own port of one child process, so that their CPU time does not count as ours. Run as
+ * a program, this file is the child. Imported, it starts one.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -73,7 +73,7 @@ const behaviours = {
 
 export type Behaviour = keyof typeof behaviours | 'slowAccept';
 
-/** Starts all of them; `ports.slowAccept` is a port whose queue of connections is never emptied. */
+/** Starts all subscribers. `ports.slowAccept` is a port that never accepts queued connections. */
 export async function startHostile() {
   const child: ChildProcess = fork(import.meta.filename);
   const [ports] = await once(child, 'message');
@@ -88,7 +88,7 @@ function drip(socket: Socket, bytes: string) {
   socket.on('close', () => clearInterval(timer));
 }
 
-/** As fast as the other side reads. */
+/** Sends as fast as the other side reads. */
 function flood(socket: Socket, bytes: string) {
   const more = () => {
     while (!socket.destroyed && socket.write(bytes));
@@ -107,7 +107,7 @@ async function listen(behave: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A thread that listens and then never looks: the kernel's short queue fills and the rest wait. */
+/** A thread that listens but never accepts, so that the kernel's short queue fills up and other connections wait. */
 async function listenWithoutAccepting(): Promise<number> {
   const program = `
     const server = require('node:net').createServer();

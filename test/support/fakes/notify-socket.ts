@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const [unixFamily, datagram, closeOnExec, socketLevel, receiveTimeout] = [1, 2, 0o2000000, 1, 20];
 const patienceSeconds = 60;
 
-/** Where a service manager would listen: each message is one datagram of lines. */
+/** The socket of a service manager. Each message is one datagram of lines. */
 export function notifySocket(path: string) {
   const { functions: libc } = dlopen('libc.so.6', {
     socket: { arguments: ['int32', 'int32', 'int32'], return: 'int32' },
@@ -25,9 +25,9 @@ export function notifySocket(path: string) {
     return buffer.subarray(0, bytesRead).toString().split('\n');
   };
   return {
-    /** From now on nothing is taken any more. */
+    /** Stops receiving. */
     close: () => closeSync(descriptor),
-    /** The next message that has this line; those before it are over. */
+    /** The next message with this line. Earlier messages are dropped. */
     async until(line: string): Promise<string[]> {
       for (;;) {
         const message = await receive();

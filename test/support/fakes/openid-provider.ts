@@ -17,10 +17,10 @@ export type ProviderAccount = AccountClaims & {
 
 type ProviderOptions = {
   redirectUri: string;
-  /** Path of the issuer, such as the id of a tenant. */
+  /** Path of the issuer, such as a tenant's id. */
   path?: string;
   client?: Partial<ClientMetadata>;
-  /** Claims are in the token, not only at the userinfo endpoint. */
+  /** Puts claims into the token too, not only into the response of the userinfo endpoint. */
   claimsInToken?: boolean;
 };
 
@@ -28,8 +28,8 @@ export const clientId = 'askback';
 export const clientSecret = 'secret-of-the-client-of-askback';
 
 /**
- * A real OpenID provider on this machine. It signs `account` in without asking, and lets a test spoil its answers
- * by way of `meanwhile`, which sees each request first.
+ * A real OpenID provider on this machine. It signs `account` in without a prompt. `meanwhile` sees each request first
+ * and can tamper with the response.
  */
 export async function startOpenidProvider(options: ProviderOptions) {
   const listening = createServer();
@@ -116,14 +116,14 @@ export async function startOpenidProvider(options: ProviderOptions) {
   return { issuer, state, close, [Symbol.asyncDispose]: close };
 }
 
-/** The provider finds out where it stands by comparing both addresses, as below a router of its framework. */
+/** The provider derives its mount path from both URLs, as below a router of Koa. */
 function mountAt(path: string, request: IncomingMessage) {
   const url = request.url ?? '';
   Object.assign(request, { originalUrl: url });
   if (url.startsWith(`${path}/`)) request.url = url.slice(path.length);
 }
 
-/** Goes through the provider as a browser does, and returns the address that it sends the browser back to. */
+/** Follows the provider's redirects like a browser, and returns the URL to which it finally redirects. */
 export async function passProvider(url: string, redirectUri: string): Promise<URL> {
   const cookies = new Map<string, string>();
   let next = url;

@@ -6,10 +6,10 @@ import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 
-/** Long enough that a queue stays full, short enough that no client gives up. */
+/** Long enough to keep a queue full, short enough that clients do not time out. */
 const slowMs = 5000;
 
-/** A subscriber and a mail server that take their time with everything, until they are hurried. */
+/** A slow subscriber and a slow mail server, until they are told to hurry. */
 export async function startSlowServers() {
   const hurry = Promise.withResolvers<void>();
   const pace = () => Promise.race([hurry.promise, sleep(slowMs, undefined, { ref: false })]);
@@ -32,7 +32,7 @@ export async function startSlowServers() {
       done();
     },
   });
-  smtp.on('error', () => {}); // a client that is killed hangs up
+  smtp.on('error', () => {}); // a killed client disconnects
   after(() => {
     subscriber.closeAllConnections();
     subscriber.close();

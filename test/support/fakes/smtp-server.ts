@@ -5,7 +5,7 @@ import { readSmtpUrl, type SmtpSettings } from '../../../src/lib/smtp/settings.t
 
 type Moment = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'dot' | 'RSET' | 'QUIT';
 
-/** Reply of the server at each moment, `noReply` or `closeConnection`. */
+/** The reply to each command, `noReply` or `closeConnection`. */
 export type Script = Partial<Record<Moment, string | ((line: string) => string)>>;
 
 export const noReply = '(no reply)';
@@ -22,7 +22,7 @@ const polite: Record<Moment, string> = {
   QUIT: '221 2.0.0 bye',
 };
 
-/** A server in plain sockets that follows a script, for everything a well-behaved one would not do. */
+/** A scripted server on plain sockets, for behaviour that standard servers do not have. */
 export async function scriptedSmtp(script: Script = {}) {
   const seen = { connections: 0, messages: [] as string[], commands: [] as string[] };
   const sockets = new Set<Socket>();
@@ -63,7 +63,7 @@ function converse(
   socket.on('data', (chunk) => {
     buffer += chunk.toString('latin1');
     for (;;) {
-      // A message of nothing is a dot alone.
+      // An empty message is only a dot.
       if (inData && buffer.startsWith('.\r\n')) buffer = `\r\n${buffer}`;
       const end = buffer.indexOf(inData ? '\r\n.\r\n' : '\r\n');
       if (end === -1 || socket.destroyed) return;
@@ -82,7 +82,7 @@ function converse(
   answer('greeting');
 }
 
-/** Settings for a server of a test: what is not said is as an operator gets it by default. */
+/** Settings for a test server, with the defaults of an operator. */
 export const settingsFor = (url: string, own: Partial<SmtpSettings> = {}): SmtpSettings => ({
   ...readSmtpUrl(url).settings,
   ...own,

@@ -4,7 +4,7 @@ import { type SubscriberClient, spellSecret } from '../../../src/webhooks/delive
 
 export const testSecret = spellSecret(new Uint8Array(32).fill(5));
 
-/** Every webhook of a test has the same secret; these tests are not about sealing. */
+/** Leaves secrets unsealed, so that all webhooks of a test have the same one. */
 export const plainSecrets: Secrets = {
   keyId: Buffer.alloc(4),
   seal: (_, secret) => Buffer.from(secret),
@@ -14,7 +14,7 @@ export const plainSecrets: Secrets = {
 
 type Post = { url: string; headers: Record<string, string>; body: string };
 
-/** A subscriber that answers with the given statuses in order, and from then on with the last. */
+/** A subscriber that responds with these statuses in order, and then always with the last. */
 export function subscriber(...statuses: (number | null)[]) {
   const posts: Post[] = [];
   const outbound: SubscriberClient = {
@@ -36,7 +36,7 @@ export const answerOf = (statusCode: number | null): OutboundAnswer => ({
   durationMs: 1,
 });
 
-/** A subscriber that hangs until it is released. */
+/** A subscriber that hangs until released. */
 export function hangingSubscriber() {
   const waiting: (() => void)[] = [];
   let most = 0;

@@ -11,14 +11,14 @@ import { traceWith } from '../../../src/lib/tracing/spans.ts';
 
 type RecordedSpan = {
   name: string;
-  /** The trace that it is part of, or none when it begins one. */
+  /** Trace id of the parent span, undefined for a root span. */
   parentTrace: string | undefined;
   linkedTraces: string[];
   attributes: Attributes;
   failed: boolean;
 };
 
-/** Keeps the spans that a test makes in its own process. */
+/** Records the spans of the test's own process. */
 export function recordSpans(t: TestContext): RecordedSpan[] {
   const spans: RecordedSpan[] = [];
   traceWith({ startSpan: start } as unknown as Tracer);

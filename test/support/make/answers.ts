@@ -11,7 +11,7 @@ import type { Submission } from '../../../src/responses/rules.ts';
 
 type Asked = { orgId: string; surveyId: string; contactId: string | null };
 
-/** A link as it was read from an open NPS survey some moments ago. */
+/** A link as read from an open NPS survey a moment ago. */
 export const linkOf = (
   { orgId, surveyId, contactId }: Asked,
   over: Partial<SurveyLink> = {},
@@ -46,7 +46,7 @@ export const linkOf = (
 
 const recorders = new WeakMap<Db, RecordAnswer>();
 
-/** The answers through one pool go in groups, as those of one process. */
+/** Answers through the same pool are grouped, as in one process. */
 function recorderOf(db: Db): RecordAnswer {
   const recorder = recorders.get(db) ?? createAnswerRecorder(db);
   recorders.set(db, recorder);
@@ -55,7 +55,7 @@ function recorderOf(db: Db): RecordAnswer {
 
 type Given = Partial<Submission> & { tools?: Partial<AnswerTools> };
 
-/** Posts an answer through a link; undefined when the survey takes none from there any more. */
+/** Submits an answer through a link. Returns undefined if the survey no longer accepts answers. */
 export async function answerThrough(db: Db, link: SurveyLink, { tools, ...posted }: Given = {}) {
   const empty = { comment: null, honeypotHit: false, properties: null, traceparent: null };
   const submission = { score: 9, language: 'en', ...empty, ...posted };

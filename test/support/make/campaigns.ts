@@ -10,16 +10,13 @@ import { accepted, lost } from './mail-outcomes.ts';
 
 type Job = { id: string; task: string; payload: never; run_at: Date | null };
 
-/** Outcome of each email; by default all are accepted. */
+/** Outcome of each email. All are accepted by default. */
 export type Says = (mail: ClaimedMail) => MailOutcome | Promise<MailOutcome>;
 
-/** Mails are put off by the machine's clock: to a clock ahead of it they are due again at once, each time. */
+/** Deferred mails use the machine's clock. With a test clock ahead of it they are due again at once. */
 const mostRoundsAhead = 4;
 
-/**
- * Runs the jobs of one organization's campaigns in place of the queue, by a clock that the test sets: a job runs when
- * the clock has come to it.
- */
+/** Runs the campaign jobs of an organization without the queue, by a clock that the test sets. */
 export function campaignRunner(db: Db, orgId: string, { says = accepted as Says } = {}) {
   const mailed: ClaimedMail[] = [];
   const clock = { at: new Date() };
@@ -56,7 +53,7 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
     if (task === 'campaigns.advance') await advanceCampaign(tools, job);
   }
 
-  /** Takes the jobs that are due, until none is; jobs of the names that are left out stay. */
+  /** Runs due jobs until there are none, except jobs of the tasks in `without`. */
   async function work({ without = [] as string[] } = {}) {
     for (let ahead = 0; ; ) {
       const jobs = await db<Job[]>`
@@ -80,7 +77,7 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
     later: (ms: number) => {
       clock.at = new Date(clock.at.getTime() + ms);
     },
-    /** Works, a second later each time, until no job is left or the time is over. */
+    /** Runs due jobs and advances the clock by a second, for the given time. */
     async workFor(seconds: number) {
       for (let second = 0; second <= seconds; second++) {
         await work();

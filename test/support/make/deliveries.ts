@@ -14,7 +14,7 @@ import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets } from '../fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from './rows.ts';
 
-/** A worker pool that counts as alive as long as its row is there. */
+/** A worker pool that counts as alive while its row exists. */
 export async function makePool(db: Sql) {
   const pool_id = `pool-${randomUUID()}`;
   await db`insert into worker_pools ${db({ pool_id, session: 'none', session_role: 'none' })}`;
@@ -38,7 +38,7 @@ export const workerOf = (
 
 const event = { type: 'response.received', body: '{"version":"1"}' } as const;
 
-/** A webhook of an organization of its own with some deliveries due. */
+/** A webhook in its own organization with due deliveries. */
 export async function makeBacklog(db: Db, events: number): Promise<WebhookRef> {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
@@ -46,7 +46,7 @@ export async function makeBacklog(db: Db, events: number): Promise<WebhookRef> {
   return { org_id, webhook_id };
 }
 
-/** Events of an organization, for all of its webhooks. */
+/** Emits events of an organization to all of its webhooks. */
 export const emitTo = (db: Db, orgId: string, events: number) =>
   emit(db, { orgId, events: Array.from({ length: events }, () => event) });
 
@@ -58,7 +58,7 @@ export async function countDeliveries(db: Db, target: WebhookRef, status: string
   ).count;
 }
 
-/** Emits under the lease of a worker, as the statement of an answer does; `start` hands over what it made. */
+/** Emits under the lease of a worker, like the statement of an answer. `start` hands the deliveries over. */
 export async function emitOwned(db: Db, worker: ReturnType<typeof workerOf>, events: NewEvents) {
   const added = { ...events, owner: worker.owner() };
   const [row] = await db<{ emitted: EmittedDelivery[] | null }[]>`

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../../src/lib/db/db.ts';
 
-/** A delivery as it may stand in the tables: without an outcome unless a status says so. */
+/** Fields of a delivery, which has no outcome unless `status` says so. */
 export type DeliveryFields = {
   org_id: string;
   webhook_id: string;
-  /** Begins with the time of its making, as those of the service do. */
+  /** Begins with the creation time by default, like the ids of the service. */
   id?: string;
   message_id?: string | null;
   event?: string;
@@ -23,13 +23,13 @@ export type DeliveryFields = {
   claimed_by?: string | null;
 };
 
-/** An id that sorts by its time. */
+/** An id that sorts by this time. */
 export function idAt(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000${randomUUID().slice(18)}`;
 }
 
-/** Adds deliveries, each with an event of its own; their ids. */
+/** Adds deliveries with an event each. Returns their ids. */
 export async function addDeliveries(sql: Sql, ...deliveries: readonly DeliveryFields[]) {
   const rows = deliveries.map((given) => ({
     event: 'response.received',
@@ -73,7 +73,7 @@ export async function addDeliveries(sql: Sql, ...deliveries: readonly DeliveryFi
   return rows.map(({ id }) => id);
 }
 
-/** Makes the deliveries of a webhook those of a test. */
+/** Turns the deliveries of a webhook into test deliveries. */
 export async function makeTests(sql: Sql, webhookId: string) {
   await sql`
     update events e set type = 'webhook.test'
@@ -83,7 +83,7 @@ export async function makeTests(sql: Sql, webhookId: string) {
   await sql`update ended_deliveries set is_test = true where webhook_id = ${webhookId}`;
 }
 
-/** Delivers what an organization has pending, without a POST. */
+/** Marks an organization's pending deliveries as delivered, without a POST. */
 export const endDeliveries = (sql: Sql, orgId: string) => sql`
   with gone as (
     delete from pending_deliveries where org_id = ${orgId} returning *

@@ -9,7 +9,7 @@ import { openErasureFile } from '../../../src/people/receipts-file.ts';
 import { secretKey } from '../processes/program.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey, writeKeyOf } from './rows.ts';
 
-/** A folder for files of receipts, which goes when the tests have ended. */
+/** A folder for files of receipts, removed when the tests end. */
 export function erasureFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'askback-erasures-'));
   after(() => rmSync(folder, { recursive: true }));
@@ -18,7 +18,7 @@ export function erasureFolder() {
 
 let files = 0;
 
-/** One person that has answered, and what erases it, with receipts in a file of its own. */
+/** A person who has answered, and tools to erase them, with receipts in a separate file. */
 export async function erasableScene(db: Db, folder: string) {
   const org = await makeOrganization(db);
   const of = { org_id: org, survey_id: await makeSurvey(db, org) };

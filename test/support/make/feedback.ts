@@ -7,7 +7,7 @@ import { analyze } from '../../../src/summaries/comment-reader.ts';
 import { answerThrough, linkOf } from './answers.ts';
 import { makeOrganization, makeSurvey, makeWebhook } from './rows.ts';
 
-/** One for all tests of a file: each loads a language model. */
+/** Shared by all tests of a file, because each instance loads a language model. */
 const builtin = createBuiltinAnalyst(readComment);
 
 export const readingTools = (db: Db, analyst: Analyst = builtin) => ({
@@ -17,7 +17,7 @@ export const readingTools = (db: Db, analyst: Analyst = builtin) => ({
   log: createLog({ level: 'silent' }),
 });
 
-/** An organization with a survey and a webhook, that reads comments unless its settings say otherwise. */
+/** An organization with a survey and a webhook. Analysis is on by default. */
 export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
   const settings = { name: 'Acme', time_zone: 'UTC', ai_enabled: true, ...over };
   const id = await makeOrganization(db, settings);
@@ -52,7 +52,7 @@ export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
       from analyses
       where org_id = ${id}
       order by analyzed_at`,
-    /** An answer, and what became of its comment. */
+    /** Adds an answer and returns the result of its analysis. */
     async analyzed(score: number, comment: string, at: string, analyst?: Analyst) {
       const response_id = await answer(score, comment, at);
       await analyze(readingTools(db, analyst), { org_id: id, response_id, tries: 0 });

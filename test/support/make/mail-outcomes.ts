@@ -2,7 +2,7 @@ import type { MailOutcome } from '../../../src/lib/smtp/connection.ts';
 
 export const accepted = (): MailOutcome => ({ kind: 'accepted', response: '250 ok' });
 
-/** A refusal that may pass. */
+/** A temporary rejection. */
 export const busy = (response = '450 4.2.1 try again later'): MailOutcome => ({
   kind: 'refused',
   permanent: false,
@@ -11,7 +11,7 @@ export const busy = (response = '450 4.2.1 try again later'): MailOutcome => ({
   response,
 });
 
-/** A refusal for good. */
+/** A permanent rejection. */
 export const rejected = (
   response: string,
   { unknownMailbox = false, about = 'mail' as 'server' | 'sender' | 'policy' | 'mail' } = {},
@@ -28,5 +28,5 @@ export const rejected = (
 /** The mail did not reach the server. */
 export const lost = (reason = 'withdrawn'): MailOutcome => ({ kind: 'lost', reason });
 
-/** The server had the whole mail and did not answer. */
+/** The server received the whole mail and did not reply. */
 export const unanswered = (reason: string): MailOutcome => ({ kind: 'unknown', reason });

@@ -3,7 +3,10 @@ import type { Db } from '../../../src/lib/db/db.ts';
 
 type Refused = { table: string; acts: 'update' | 'update or delete' };
 
-/** Lets Postgres refuse such acts on a table with the words `not now`, until the returned function is called or the test ends. */
+/**
+ * Makes Postgres reject these writes to a table with the error `not now`, until the returned function is called or the
+ * test ends.
+ */
 export async function refuseWrites(db: Db, t: TestContext, { table, acts }: Refused) {
   await db.unsafe(`
     create function refuse_writes() returns trigger language plpgsql as $$

@@ -3,7 +3,7 @@ import { requireWrite, type WriteKey } from '../../../src/keys/authenticate.ts';
 import { issueKey } from '../../../src/keys/manage.ts';
 import { json, one, type Sql } from '../../../src/lib/db/db.ts';
 
-/** Rows for tests: each maker takes only what its test is about and makes the rest up. */
+/** Rows for tests. Each function takes only the fields that matter to a test and fills in the others. */
 type Id = { id: string };
 
 export async function makeOrganization(sql: Sql, over: Record<string, unknown> = {}) {
@@ -38,7 +38,7 @@ export async function makeContact(sql: Sql, of: ContactOf, over: Record<string, 
   return one(await sql<Id[]>`insert into contacts ${sql(contact as never)} returning id`).id;
 }
 
-/** An organization with a read and a write key, as headers ready to send. */
+/** An organization with a read key and a write key, as headers ready to send. */
 export async function makeClient(sql: Sql, over: Record<string, unknown> = {}) {
   const id = await makeOrganization(sql, over);
   const headersFor = async (permission: 'read' | 'write') => ({
@@ -47,7 +47,7 @@ export async function makeClient(sql: Sql, over: Record<string, unknown> = {}) {
   return { id, read: await headersFor('read'), write: await headersFor('write') };
 }
 
-/** The proof that a key of an organization may write, as the API gets it for its caller. */
+/** Proof of a key that may write, as routes of the API get it. */
 export const writeKeyOf = (orgId: string): WriteKey =>
   requireWrite({ id: randomUUID(), org_id: orgId, name: 'test', permission: 'write' });
 

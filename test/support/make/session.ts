@@ -9,15 +9,15 @@ export async function makeMember(sql: Sql, over: Record<string, unknown> = {}): 
 }
 
 type SignInOptions = {
-  /** Organization of the member; without it the member belongs to none. */
+  /** The member's organization. None by default. */
   org?: string;
   role?: Role;
   operator?: boolean;
-  /** A member that exists, in place of a new one. */
+  /** An existing member, instead of a new one. */
   member?: string;
 };
 
-/** Signs a member in and returns the header that its browser sends, under the name for https and the one for http. */
+/** Signs a member in. Returns the browser's headers, with the cookie under its names for https and for http. */
 export async function signIn(
   sql: Sql,
   { org, role = 'owner', operator = false, member }: SignInOptions = {},
@@ -44,7 +44,7 @@ export async function joinOrganization(
     on conflict (org_id, member_id) do update set role = excluded.role`;
 }
 
-/** The slug of an organization, for the paths of its screens. */
+/** The organization's slug, for the paths of its screens. */
 export async function slugOfOrganization(sql: Sql, org: string): Promise<string> {
   return one(await sql<{ slug: string }[]>`select slug from organizations where id = ${org}`).slug;
 }

@@ -1,4 +1,4 @@
-/** The defaults of the service, but for the rate limit: tests ask more often than callers may. */
+/** The service's defaults, except for the rate limit, because tests send more requests than clients may. */
 export const testSettings = {
   rateLimit: 1_000_000,
   sendDeadlineSeconds: 60,

@@ -19,10 +19,10 @@ export const callback = `${publicUrl}/sign-in/oidc/callback`;
 
 export type SignInRules = Partial<OidcSettings>;
 export type SignInBrowser = ReturnType<typeof visitorBrowser>;
-/** Claims about a person, in the form of any provider. */
+/** A person's claims, in the form of any provider. */
 type Person = ProviderAccount | Record<string, unknown>;
 
-/** An organization whose members sign in at a provider, and the way there and back. */
+/** An organization with single sign-on, and helpers to sign in. */
 export async function singleSignOn(
   db: Db,
   { organization, path = '' }: { organization: string; path?: string },
@@ -46,7 +46,7 @@ export async function singleSignOn(
     return bareApp(db, { settings, ...over });
   }
 
-  /** Goes to the provider, and returns the address that it leads back to. */
+  /** Signs in at the provider and returns the URL of its redirect. */
   async function goThrough(browser: SignInBrowser, person: Person, next = '/') {
     provider.state.account = person as ProviderAccount;
     const begun = await browser.get(`/sign-in/oidc?next=${encodeURIComponent(next)}`);
@@ -55,7 +55,7 @@ export async function singleSignOn(
     return `${back.pathname}${back.search}`;
   }
 
-  /** Signs a person in with a browser of its own, which has a session if it was let in. */
+  /** Signs a person in with a new browser, which has a session if the sign-in was accepted. */
   async function signInAs(person: Person, rules: SignInRules = {}, next = '/') {
     const browser = visitorBrowser(appWith(rules));
     const answer = await browser.get(await goThrough(browser, person, next));
@@ -63,7 +63,7 @@ export async function singleSignOn(
     return { browser, answer, status: answer.status, text: await answer.text(), hasSession };
   }
 
-  /** Finds a member by email address or by subject of the provider. */
+  /** Finds a member by email or by the provider's subject. */
   async function memberOf(word: string) {
     const [row] = await db<SignedUp[]>`
       select m.id, m.email, m.name, s.role, s.group_role

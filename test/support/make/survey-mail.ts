@@ -11,7 +11,7 @@ type Own = {
 
 export const sendId = '0b6f8f0e-5a52-4c58-9f39-1f2f3a4b5c6d';
 
-/** A survey's mail as it arrives at Ada's, with what a test says about it. */
+/** A survey's mail as Ada receives it, with changes by the test. */
 export async function arrivedMail({
   survey,
   organization,

@@ -12,7 +12,7 @@ import type { TaskTools } from '../../../src/tasks.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets, subscriber } from '../fakes/subscriber.ts';
 
-/** Tools of jobs: emails go to the mailbox, subscribers accept everything. */
+/** Tools of jobs with the built-in mailbox and subscribers that accept everything. */
 export function taskTools(db: Db): TaskTools {
   const log = createLog({ level: 'silent' });
   const publicUrl = 'https://askback.test';

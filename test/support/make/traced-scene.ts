@@ -7,7 +7,7 @@ import { scriptedSmtp } from '../fakes/smtp-server.ts';
 import { addressIn, program, secretKey } from '../processes/program.ts';
 import { makeClient, makeSurvey } from './rows.ts';
 
-/** Words that must be in no span: everything that a person or a secret is known by. */
+/** Personal data and secrets that no span may contain. */
 export const personalWords = {
   name: 'Hermine Quaffle',
   email: 'hermine.quaffle@quidditch.test',
@@ -15,7 +15,7 @@ export const personalWords = {
   hookSecret: 'opensesame77',
 };
 
-/** A subscriber that refuses the first delivery of each event and takes the second. */
+/** A subscriber that rejects the first delivery of each event and accepts the second. */
 export async function subscriberThatRefusesOnce() {
   const posts: IncomingHttpHeaders[] = [];
   const seen = new Set<unknown>();
@@ -85,7 +85,7 @@ export async function tracedScene(
   };
 }
 
-/** Sends the survey to one contact; gives back the token of their link. */
+/** Sends the survey to one contact. Returns the token of its link. */
 export async function sendOne(
   { post, survey, client }: Awaited<ReturnType<typeof tracedScene>>,
   { email, headers = {} }: { email: string; headers?: Record<string, string> },

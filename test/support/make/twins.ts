@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { makeClient, makeSurvey } from './rows.ts';
 
-/** A response of a twin, with what it is found by; times have microseconds. */
+/** A response of a twin, with the values that find it. Times have microseconds. */
 export type TwinRow = {
   id: string;
   at: string;
@@ -22,7 +22,6 @@ export type TwinRow = {
 export type Twin = Awaited<ReturnType<typeof makeTwin>>;
 
 const categories = ['promoter', 'passive', 'detractor'] as const;
-/** Surveys of three kinds, in this order. */
 const twinSurveys = [
   { type: 'nps', audience: null },
   { type: 'nps', audience: 'employee' },
@@ -30,8 +29,8 @@ const twinSurveys = [
 ] as const;
 
 /**
- * Two organizations whose responses have the same ids, and times of the same days, and differ in all else: a statement
- * that leaves the organization out somewhere finds what the other one has.
+ * Two organizations whose responses have the same ids and days and otherwise differ. A statement that forgets the
+ * organization finds data of the other one.
  */
 export async function makeTwins(db: Db): Promise<[Twin, Twin]> {
   const places = placesOfDays();
@@ -40,7 +39,7 @@ export async function makeTwins(db: Db): Promise<[Twin, Twin]> {
 
 type Place = { at: string; day: string; n: number; ids: string[] };
 
-/** How many responses each day has, one of them on hold where they are many. */
+/** The number of responses per day and the minutes between them. Days with many responses have one on hold. */
 const days: readonly [day: string, many: number, minutes: number][] = [
   ['2024-03-03', 5, 300],
   ['2024-03-04', 25, 57],
@@ -51,7 +50,10 @@ const days: readonly [day: string, many: number, minutes: number][] = [
   ['2024-03-10', 12, 0],
 ];
 
-/** The first of each day comes at its midnight and the last at its last microsecond, but on the days of one instant. */
+/**
+ * The first response of a day is at midnight and the last one in the last microsecond, except on days whose responses
+ * have one time.
+ */
 function placesOfDays(): Place[] {
   return days.flatMap(([day, many, minutes]) => {
     const ids = Array.from({ length: many }, () => randomUUID());
@@ -67,7 +69,7 @@ function placesOfDays(): Place[] {
   });
 }
 
-/** The second twin has what the first has in another order of each day, and a little more of it; the ids go backwards. */
+/** The second twin has shifted values and the ids in reverse order. */
 function rowOf({ at, day, n, ids }: Place, which: 0 | 1): TwinRow {
   const k = (n + 7 * which) % ids.length;
   const isFew = day < '2024-03-06';

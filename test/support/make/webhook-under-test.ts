@@ -10,7 +10,7 @@ import { makeOrganization, makeWebhook, writeKeyOf } from './rows.ts';
 
 type Held = { message: number; signatures: number; answer: (status: number) => void };
 
-/** One webhook on Postgres with two processes that deliver, and a subscriber that answers on command. */
+/** A webhook on Postgres with two delivering processes, and a subscriber that responds on command. */
 export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'extended') {
   const org_id = await makeOrganization(db);
   const id = await makeWebhook(db, org_id, { retries });
@@ -37,7 +37,7 @@ export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'exten
   const processes = pools.map((pool) => workerOf(db, outbound, pool));
   const target = { org_id, webhook_id: id };
 
-  /** A webhook that is gone, or off, refuses: that is part of what the model says. */
+  /** Operations on a deleted or inactive webhook are rejected, which the model expects. */
   async function run(operation: Operation): Promise<unknown> {
     switch (operation.do) {
       case 'emit': {

@@ -4,14 +4,14 @@ import { makeOrganization, makeSurvey } from './rows.ts';
 
 type Weeks = {
   responses: number;
-  /** How many were given at the same time, and how long after those before them. */
+  /** The number of responses with the same time, and the minutes between these groups. */
   together: number;
   minutes: number;
 };
 
 /**
- * Weeks of about forty responses a day, from the 6th of March 2024 on, most of them not at a half hour: of two surveys,
- * with properties, two languages, and some on hold.
+ * Some weeks of about forty responses a day from 6 March 2024, most of them not on a half hour. There are two surveys,
+ * two languages and properties, and some responses are on hold.
  */
 export async function makeWeeks(db: Db, { responses, together, minutes }: Weeks) {
   const org = await makeOrganization(db);
@@ -26,6 +26,6 @@ export async function makeWeeks(db: Db, { responses, together, minutes }: Weeks)
   return { org, surveys };
 }
 
-/** The facets of responses whose properties are these. */
+/** Facets for these properties. */
 export const propertyFacets = (asked: Readonly<Record<string, string>>): Facet[] =>
   Object.entries(asked).map(([name, value]) => ({ kind: 'property', name, value }));

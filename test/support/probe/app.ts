@@ -11,8 +11,8 @@ import { testSettings } from '../make/settings.ts';
 import { conforms } from './conforms.ts';
 
 /**
- * The whole web application on a test's database, called without a port. Every answer of its API is
- * compared with the document: one that is not described there fails the test that asked for it.
+ * The whole web application on a test's database, called without a port. Compares each response of the API with the
+ * document, so that an undocumented one fails the test.
  */
 export function testApp(db: Db, over: Partial<AppTools> = {}) {
   const app = bareApp(db, over);
@@ -25,7 +25,7 @@ export function testApp(db: Db, over: Partial<AppTools> = {}) {
   return app;
 }
 
-/** The same without that, for tests that add places of their own to it. */
+/** The application without this comparison, for tests that add their own routes. */
 export function bareApp(db: Db, over: Partial<AppTools> = {}) {
   return createApp({
     db,

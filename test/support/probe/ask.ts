@@ -10,7 +10,7 @@ export const asProgram = { Accept: 'application/json' };
 type Fields = Record<string, string>;
 type Stored = { id: string; score: number; comment: string | null; held_reason: string | null };
 
-/** A survey with one contact, the addresses of its links, and what came of visiting them. */
+/** A survey with one contact, its links, and the results of visiting them. */
 export async function ask(db: Db, over: Record<string, unknown> = {}) {
   const organization = await makeOrganization(db, { name: 'Acme' });
   const share_id = randomBytes(12).toString('base64url');
@@ -30,13 +30,13 @@ export async function ask(db: Db, over: Record<string, unknown> = {}) {
         select id, score, comment, held_reason from responses where survey_id = ${survey}
         order by created_at, id`),
     ],
-    /** The events of the survey, by type. */
+    /** Types of the survey's events, sorted. */
     events: async () => {
       const rows = await db<{ event: string }[]>`
         select event from deliveries where webhook_id = ${webhook} order by event`;
       return rows.map(({ event }) => event);
     },
-    /** As if what was opened so far had been opened so long ago. */
+    /** Makes earlier visits older by this interval. */
     letTimePass: async (time: string) => {
       await db`
         update link_visits set visited_at = visited_at - ${time}::interval where contact_id = ${contact}`;
@@ -44,7 +44,7 @@ export async function ask(db: Db, over: Record<string, unknown> = {}) {
   };
 }
 
-/** A visitor without a network between: a person's browser, or a program. */
+/** Sends requests without a network, as a person's browser or as a program. */
 export function visitor(db: Db, over: Partial<AppTools> & { address?: string } = {}) {
   const { address = '192.0.2.1', ...tools } = over;
   const app = bareApp(db, tools);

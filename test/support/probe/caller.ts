@@ -5,7 +5,7 @@ import { makeClient } from '../make/rows.ts';
 type App = ReturnType<typeof createApp>;
 type CallResult = { status: number; body: Record<string, unknown> };
 
-/** An organization that asks with its write key, or as the test says. */
+/** An organization that sends requests with its write key, or with the headers of the test. */
 export async function makeCaller(sql: Sql, app: App) {
   const { id, read, write } = await makeClient(sql);
 

@@ -4,7 +4,7 @@ import { Refusal } from '../../../src/errors.ts';
 import { runCommandLine, UsageError } from '../../../src/lib/cli/command.ts';
 import { ConfigError, loadConfig } from '../../../src/settings.ts';
 
-/** Tools of a command that runs in this process; `out` gets what it prints and says. */
+/** Tools of a command that runs in this process. `out` collects its output. */
 export const commandTools = (
   environment: Record<string, string>,
   out: (text: string) => void = () => {},
@@ -16,7 +16,7 @@ export const commandTools = (
   stopSignal: async () => 'SIGTERM',
 });
 
-/** Runs commands in this process, with the two outputs and the code that `askback` would end with. */
+/** Runs commands in this process. Returns both outputs and the exit code. */
 export function commandRunner(environment: Record<string, string>) {
   return async (...words: string[]) => {
     let stderr = '';

@@ -17,8 +17,8 @@ for (const [name, schema] of Object.entries(document.components.schemas)) {
 }
 
 /**
- * Every answer of the API must be one that the document describes: its status, the form of its body, and no
- * field in addition to those described. What is sent to no described operation must be refused in the usual form.
+ * Checks that the document describes a response of the API: the status, the body, and no undocumented fields. Requests
+ * without a documented operation must get the usual error body.
  */
 export async function conforms(request: Request, answer: Response) {
   const { pathname } = new URL(request.url);
@@ -78,7 +78,9 @@ function validatorOf(schema: Schema) {
   return known;
 }
 
-/** The schema with every object closed: a client must ignore unknown fields, we must describe them. */
+/**
+ * Closes every object of the schema. Clients must ignore unknown fields, but the document must describe all of them.
+ */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -8,15 +8,12 @@ import { throughPooler } from './pooler.ts';
 const server = process.env['TEST_DATABASE_URL'];
 if (!server) throw new Error('TEST_DATABASE_URL is not set: run the tests with `make test`');
 
-/**
- * A migrated, empty database for one test file, dropped when the file ends.
- * The tests in the file keep apart by each making an organization of its own.
- */
+/** A migrated, empty database for a test file, dropped at its end. Each test creates its own organization. */
 export async function testDatabase(): Promise<{ db: Db; url: string }> {
   return await databaseFrom(template);
 }
 
-/** A database with nothing in it at all. */
+/** A database without any schema. */
 export async function emptyDatabase(): Promise<{ db: Db; url: string }> {
   return await databaseFrom(async () => 'template1');
 }
@@ -37,7 +34,7 @@ async function databaseFrom(source: (admin: Db) => Promise<string>) {
   return { db, url };
 }
 
-/** Named after what is in it: a changed migration means a new template, an unchanged one no work. */
+/** Named after the migrations, so that it is only rebuilt when they change. */
 async function template(admin: Db): Promise<string> {
   const fingerprint = createHash('sha256')
     .update(JSON.stringify(readMigrations()))
@@ -54,7 +51,7 @@ async function template(admin: Db): Promise<string> {
   return name;
 }
 
-/** Under a working name first: a build that dies half-way must not be taken for a template. */
+/** Gets its name when it is complete, so that an interrupted build does not become the template. */
 async function build(admin: Db, name: string) {
   const draft = `${name}_draft`;
   await admin`drop database if exists ${admin(draft)} with (force)`;
@@ -67,7 +64,7 @@ async function build(admin: Db, name: string) {
   await admin`alter database ${admin(draft)} rename to ${admin(name)}`;
 }
 
-/** The jobs of the queue with their payloads, for tests to read and to take. */
+/** Shows queued jobs with their payloads to tests, which can also delete them. */
 async function showJobs(db: Db) {
   await db`create schema test`;
   await db`

@@ -5,8 +5,8 @@ import type { Sql } from '../../../src/lib/db/db.ts';
 type Table = { schema: string; name: string };
 
 /**
- * Everything that a database keeps, as text by table: all columns of all rows of all schemas. Bytes are decoded as the
- * text that they may be, unpacked and, where the key is given, unsealed.
+ * The whole database as text by table: all columns and rows of all schemas. Bytes are also decoded as text,
+ * decompressed and, with the key, decrypted.
  */
 export async function dumpTables(sql: Sql, key?: Buffer): Promise<Map<string, string>> {
   const tables = await sql<Table[]>`
@@ -27,7 +27,7 @@ export async function dumpTables(sql: Sql, key?: Buffer): Promise<Map<string, st
   return dumped;
 }
 
-/** Text with what its bytes, written as `\x` and hexadecimal digits, stand for. */
+/** The text and everything that its `\x` byte literals decode to. */
 export function decoded(text: string): string {
   const bytes = [...text.matchAll(/\\x((?:[0-9a-f]{2})+)/g)].map(([, hex]) =>
     Buffer.from(hex!, 'hex'),
@@ -35,7 +35,7 @@ export function decoded(text: string): string {
   return [text, ...bytes.flatMap((each) => [plain(each), unpacked(each)])].join('\n');
 }
 
-/** Quoted-printable text has soft line breaks and may spell any character. */
+/** Decodes quoted-printable, which breaks lines and can encode any character. */
 const plain = (bytes: Buffer) =>
   bytes
     .toString('latin1')

@@ -9,7 +9,7 @@ import { holdLease } from '../../../src/lib/queue/lease.ts';
 import { type JobsOptions, startJobs } from '../../../src/lib/queue/runner.ts';
 import type { JobRun, Task } from '../../../src/lib/queue/task.ts';
 
-/** The jobs of one process, stopped when the test ends. */
+/** Runs the jobs of one process until the test ends. */
 export async function workOn(
   t: TestContext,
   options: Pick<JobsOptions, 'url' | 'tasks'> & Partial<JobsOptions>,
@@ -29,7 +29,7 @@ const patienceMs = 60_000;
 
 type Run = { payload: Record<string, unknown>; job: JobRun; at: number };
 
-/** A task that records what it ran, and does what a test asks of it meanwhile. */
+/** A task that records its runs and calls the test during each. */
 export function recordingTask(meanwhile: (run: Run) => unknown = () => {}) {
   const runs: Run[] = [];
   const waiting: { id: string; count: number; resolve: (run: Run) => void }[] = [];
@@ -58,7 +58,7 @@ export function recordingTask(meanwhile: (run: Run) => unknown = () => {}) {
   };
 }
 
-/** A job with a name of its own, so that a test can distinguish it from others in the queue. */
+/** A job with its own name, so that a test can tell it from others in the queue. */
 export async function enqueueDelivery(
   db: Db,
   over: Omit<Extract<NewJob, { task: 'webhooks.deliver' }>, 'task' | 'payload'> = {},
@@ -71,7 +71,7 @@ export async function enqueueDelivery(
 
 export type Worker = { started: (id: string) => Promise<void>; kill: () => Promise<void> };
 
-/** Another process that works on the same queue and never finishes what it starts. */
+/** Another process on the same queue that never finishes its jobs. */
 export async function workerProcess(t: TestContext, url: string, cwd = '.'): Promise<Worker> {
   const script = new URL('../processes/worker-process.ts', import.meta.url);
   const child = fork(script, [url], { execArgv: [], cwd });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Sql } from '../../../src/lib/db/db.ts';
 
-/** Resolves once so many connections to this database wait for a lock, so that a test can force an interleaving. */
+/** Resolves once this many connections to the database wait for a lock, to force an interleaving. */
 export async function untilLockWaits(sql: Sql, many = 1) {
   for (let tries = 0; tries < 1000; tries++) {
     const { waiting } = one(

@@ -1,6 +1,6 @@
 import type { Log } from '../../../src/lib/log/log.ts';
 
-/** A log that keeps its lines, those of a debugger only if asked: the level, the words, and the fields, of an error its message. */
+/** A log that keeps its lines, with debug lines on request: level, message and fields, and the message of an error. */
 export function keptLog({ debugged = false } = {}) {
   const lines: [level: string, words: string, fields: Record<string, unknown>][] = [];
   const keep = (level: string) => (fields: object | string, words?: string) => {

@@ -1,4 +1,4 @@
-/** The sections of a page by their anchors, as Git hosts make them: each with its text up to the next heading. */
+/** Sections of a page by their anchors, as GitHub creates them, each with its text up to the next heading. */
 export function headingsOf(page: string): Map<string, string> {
   const sections = new Map<string, string>();
   const parts = withoutCode(page).split(/^#{1,6} +(.+)$/m);
@@ -17,6 +17,6 @@ const anchorOf = (heading: string) =>
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 
-/** A `#` in a block of code begins a comment, no section. */
+/** A `#` in a code block begins a comment, not a section. */
 const withoutCode = (page: string) =>
   page.replace(/^```[\s\S]*?^```$/gm, (block) => block.replaceAll(/^#/gm, ' #'));

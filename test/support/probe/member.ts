@@ -7,7 +7,7 @@ import { bareApp } from './app.ts';
 type App = ReturnType<typeof createApp>;
 type Form = Record<string, string | string[] | File>;
 
-/** A member's browser without a network: it keeps its cookies, and posts forms as browsers do. */
+/** A member's browser without a network. It keeps cookies and posts forms like a browser. */
 export async function memberBrowser(
   sql: Sql,
   { app, org, role = 'owner' }: { app?: App; org: string; role?: Role },
@@ -31,7 +31,7 @@ export async function memberBrowser(
   const get = (path: string) => request(path);
   const post = (path: string, form: Form = {}) =>
     request(path, { method: 'POST', body: bodyOf(form) });
-  /** Posts a form and goes where it leads. */
+  /** Posts a form and follows its redirect. */
   async function submit(path: string, form: Form = {}) {
     const answer = await post(path, form);
     return answer.status === 303 ? await get(answer.headers.get('Location')!) : answer;

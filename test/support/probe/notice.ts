@@ -1,6 +1,6 @@
 type Notice = { kind: string; text: string };
 
-/** Message that a response sets for the next page. */
+/** The message that a response sets for the next page. */
 export function noticeOf(answer: Response): Notice | undefined {
   for (const set of answer.headers.getSetCookie()) {
     const [, value] = /^(?:__Host-askback-notice|askback_notice)=([^;]+)/.exec(set) ?? [];

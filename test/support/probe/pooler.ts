@@ -1,7 +1,7 @@
-/** The PgBouncer of `ops/ci/with-pgbouncer`, in front of the Postgres of the tests. */
+/** The PgBouncer of `ops/ci/with-pgbouncer`, in front of the tests' Postgres. */
 const pooler = process.env['TEST_POOLER_URL'];
 
-/** The address of a database by way of the pooler, if there is one. */
+/** The database's URL through the pooler, if there is one. */
 export function throughPooler(url: string): string | undefined {
   if (!pooler) return undefined;
   const through = new URL(pooler);

@@ -1,8 +1,8 @@
 const mostTimes = 10;
 
 /**
- * The least that something costs, of ten times at most and no more than it takes to be below a limit. What is dear stays
- * so; a first time may pay for compiling, any for collecting garbage or for a machine that is busy.
+ * The lowest cost of up to ten runs, ending early below the limit. Real costs remain in every run. Compilation, garbage
+ * collection or a busy machine only affect some.
  */
 export async function leastCost(limit: number, costOnce: () => number | Promise<number>) {
   let least = await costOnce();
@@ -12,7 +12,7 @@ export async function leastCost(limit: number, costOnce: () => number | Promise<
   return least;
 }
 
-/** The processor time that the calling thread has used since now: what other threads do is not in it. */
+/** CPU time of the calling thread since now, without other threads. */
 export function readerOfThisThread() {
   const begun = process.threadCpuUsage();
   return {

@@ -1,14 +1,14 @@
 import { watchProcess } from '../../../src/lib/metrics/process.ts';
 import { instruments } from '../../../src/observations/instruments.ts';
 
-/** The labels of a metric with all values that each can have; null where these are not known. */
+/** Labels of a metric with their possible values, or null if these are unknown. */
 type Labels = Readonly<Record<string, readonly string[] | null>>;
 export type Known = Map<string, Labels>;
 
 /** Labels that Prometheus adds to every series. */
 const scraped: Labels = { job: null, instance: null };
 
-/** Every name that a query may ask for: the service's own, the process's, and Prometheus's `up`. */
+/** Every metric name that a query may use: the service's own, the process's, and Prometheus's `up`. */
 export async function knownMetrics(): Promise<Known> {
   const known: Known = new Map([['up', scraped]]);
   for (const { name, kind, labels } of instruments) {
@@ -33,7 +33,7 @@ function seriesOf(name: string, kind: string): [name: string, more: Labels][] {
 type Matcher = { label: string; operator: string; value: string };
 type Selector = { metric: string; matchers: Matcher[] };
 
-/** Metrics of an expression, and the labels that it groups by. */
+/** Metrics of an expression, and its grouping labels. */
 export function readQuery(expression: string): { selectors: Selector[]; groupedBy: string[] } {
   const groupedBy: string[] = [];
   const bare = expression
@@ -60,7 +60,7 @@ function readMatchers(text: string): Matcher[] {
   }));
 }
 
-/** Sentences about metrics and labels of an expression that do not exist. */
+/** Describes metrics and labels of an expression that do not exist. */
 export function complaintsAbout(expression: string, known: Known): string[] {
   const { selectors, groupedBy } = readQuery(expression);
   const complaints = selectors.flatMap(({ metric, matchers }) => {

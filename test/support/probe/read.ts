@@ -14,7 +14,7 @@ type ListAnswer = {
   };
 };
 
-/** Reads as one client does: an answer that must be 200, or only its status. */
+/** Reads as one client. The response must be 200, or only its status is returned. */
 export function reader(app: App, headers: Record<string, string>) {
   const get = (path: string) => app.request(path, { headers });
   const json = async <T>(path: string): Promise<T> => {

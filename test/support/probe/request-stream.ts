@@ -5,8 +5,8 @@ type RequestResult = { begun: number; ended: number; status: number | string };
 type Callers = { fresh: number; keeping: number; headers: Record<string, string> };
 
 /**
- * Callers that ask one request after the other until they are stopped: some on a new connection each time,
- * some on one that they keep. Instead of a status, a failure has its code.
+ * Clients that send requests one after the other until stopped. Some use a new connection each time, and some keep
+ * theirs. A failure has its code instead of a status.
  */
 export function requestStream(url: string, { fresh, keeping, headers }: Callers) {
   const requests: RequestResult[] = [];

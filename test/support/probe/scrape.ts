@@ -8,7 +8,7 @@ export async function scrape(address: string, headers: Record<string, string> = 
     status: answer.status,
     text,
     series,
-    /** The sum of all series with this name and these labels; nothing where there is none. */
+    /** The sum of all series with this name and these labels, undefined if there are none. */
     value(name: string, labels: Record<string, string> = {}): number | undefined {
       const found = series.filter(
         (each) =>

@@ -3,7 +3,7 @@ import type { Span } from '../fakes/collector.ts';
 /** Text after the name of a span. */
 type Show = (span: Span) => string;
 
-/** The spans of a trace as text, each below its parent, in the order in which they began. */
+/** Spans of a trace as text, each below its parent, in order of start. */
 export function spanTree(spans: readonly Span[], show: Show = withTimes(spans)): string {
   const known = new Set(spans.map(({ spanId }) => spanId));
   const below = (parent: string | null) =>

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A machine that runs all tests at once, and more, may need so long for what takes a second elsewhere. */
+/** A machine that runs all tests at once may need this long for the work of a second. */
 const patienceMs = 60_000;
 
-/** Resolves once something that another process or connection does can be seen. */
+/** Resolves once a change by another process or connection is visible. */
 export async function until(what: string, check: () => unknown) {
   const late = performance.now() + patienceMs;
   while (!(await check())) {

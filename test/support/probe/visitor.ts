@@ -3,7 +3,7 @@ import type { createApp } from '../../../src/app.ts';
 type App = ReturnType<typeof createApp>;
 type Headers = Record<string, string>;
 
-/** A browser without a network that is signed in by nothing but the cookies it gets. */
+/** A browser without a network that starts with only these cookies. */
 export function visitorBrowser(app: App, cookies: Headers = {}, always: Headers = {}) {
   const jar = new Map(Object.entries(cookies));
 
@@ -22,7 +22,7 @@ export function visitorBrowser(app: App, cookies: Headers = {}, always: Headers 
     get,
     post,
     cookie: (name: string) => jar.get(name),
-    /** Its cookies as they are now, for an attack with what was stolen. */
+    /** The current cookies, to simulate an attack with stolen ones. */
     cookies: (): Headers => Object.fromEntries(jar),
   };
 }

@@ -13,11 +13,11 @@ import { findServer, stopServer } from '../../../src/lib/embedded-postgres/serve
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const binary = join(root, 'dist/askback');
 
-/** Also when it is older than what it is made of. */
+/** Also rebuilds an outdated executable. */
 export const buildBinary = () =>
   execFileSync('make', ['-s', 'dist/askback'], { cwd: root, stdio: ['ignore', 2, 2] });
 
-/** An empty folder for the executable. Its processes are killed when the test ends. */
+/** An empty folder for the executable, whose processes are killed when the test ends. */
 export function emptyFolder(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'askback-binary-'));
   t.after(async () => {

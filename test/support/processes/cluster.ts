@@ -17,14 +17,14 @@ import { connect } from '../../../src/lib/db/db.ts';
 import { ensureRuntime, fromCheckout } from '../../../src/lib/embedded-postgres/archive.ts';
 import { freePort } from './free-port.ts';
 
-/** An account that is not root, which Postgres refuses to run as. */
+/** An unprivileged account, because Postgres refuses to run as root. */
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 const startLimitMs = 120_000;
 
 export type TestServer = Awaited<ReturnType<typeof launchServer>>;
 
-/** A primary and streaming replicas of it, each a Postgres of its own, until the test ends. */
+/** A primary and its streaming replicas, each a separate Postgres, until the test ends. */
 export async function startCluster(t: { after: (end: () => Promise<void>) => void }) {
   const home = mkdtempSync(join(tmpdir(), 'askback-cluster-'));
   chmodSync(home, 0o755);
@@ -57,7 +57,7 @@ export async function startCluster(t: { after: (end: () => Promise<void>) => voi
   const primary = await start(folder);
   return {
     primary,
-    /** Copies the primary while it serves, and follows it from then on. */
+    /** Copies the primary while it is running, and then follows it. */
     async addReplica() {
       const copy = join(home, `replica${servers.length}`);
       await copyServing(primary.url, folder, copy);
@@ -169,7 +169,7 @@ function makeFolder(path: string): string {
   return path;
 }
 
-/** Files that this process has added belong to the server as well. */
+/** Also gives the files that this process added to the server's account. */
 function own(path: string) {
   chmodSync(path, 0o700);
   if (account) run('/bin/chown', ['-R', `${account.uid}:${account.gid}`, path], { uid: 0, gid: 0 });
@@ -185,7 +185,7 @@ function run(program: string, words: string[], as = account) {
   if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
 }
 
-/** A signal to the first process alone would leave its workers at work. */
+/** Signals all processes, because the workers would survive the first one. */
 function signalAll(child: ChildProcess, signal: NodeJS.Signals) {
   const task = `/proc/${child.pid}/task/${child.pid}/children`;
   const children = readFileSync(task, 'utf8').trim().split(' ').filter(Boolean).map(Number);

@@ -1,6 +1,6 @@
 import { startEmbedded } from '../../../src/lib/embedded-postgres/embedded.ts';
 
-/** A process that serves from a data folder: prints the address, or the sentence that refuses it. */
+/** A process that serves from a data folder. Prints the address or the reason for a refusal. */
 try {
   const embedded = await startEmbedded({
     program: 'askback',

@@ -14,7 +14,7 @@ import {
 } from '../../../src/lib/embedded-postgres/embedded.ts';
 import { findServer, stopServer } from '../../../src/lib/embedded-postgres/server.ts';
 
-/** A data folder of a test's own, still to be made; whatever runs in it when the test ends is ended. */
+/** Path of a new data folder. Processes in it are ended when the test ends. */
 export function dataFolder(t: TestContext, name = 'data') {
   const home = mkdtempSync(join(tmpdir(), 'askback-test-'));
   chmodSync(home, 0o755);
@@ -30,7 +30,7 @@ export function dataFolder(t: TestContext, name = 'data') {
 
 const started = new Map<string, (() => Promise<void>)[]>();
 
-/** Serves from the folder in this process, at the latest until the test ends. */
+/** Serves from the folder in this process, until the test ends or earlier. */
 export async function serveFrom(dataDir: string, options: Partial<EmbeddedOptions> = {}) {
   const embedded = await startEmbedded({ ...optionsFor(dataDir), ...options });
   started.set(dataDir, [...(started.get(dataDir) ?? []), embedded.stop]);
@@ -57,7 +57,7 @@ export async function ask<T>(url: string, question: string): Promise<T> {
 
 type Holder = { child: ChildProcess; said: string; next(): Promise<string> };
 
-/** Another process that serves from the folder, up to its first word. */
+/** Another process that serves from the folder, up to its first output. */
 export async function hold(t: TestContext, dataDir: string, mode = ''): Promise<Holder> {
   const program = fileURLToPath(new URL('./embedded-holder.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', program, dataDir, mode], {

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 
-/** Debian's, or the program that PGBOUNCER names. */
+/** Debian's PgBouncer, or the program in PGBOUNCER. */
 export const pgbouncer = process.env['PGBOUNCER'] ?? 'pgbouncer';
 
 const versionWithPrepared = 1.21;
 const environment = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
 
-/** The version of PgBouncer, as 1.18; undefined where it is not installed. */
+/** The version of PgBouncer, such as 1.18. Undefined if it is not installed. */
 export function pgbouncerVersion(): string | undefined {
   try {
     const printed = execFileSync(pgbouncer, ['--version'], { encoding: 'utf8', env: environment });
@@ -16,7 +16,7 @@ export function pgbouncerVersion(): string | undefined {
   }
 }
 
-/** PgBouncer supports prepared statements in transaction mode from 1.21 on. */
+/** PgBouncer supports prepared statements in transaction mode since 1.21. */
 export const canCarryPrepared = (): boolean => Number(pgbouncerVersion()) >= versionWithPrepared;
 
 /** Older versions refuse to start with an unknown setting. */

@@ -13,18 +13,15 @@ const source = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 /** The bundle starts four times as fast as the source. Without `test/run.ts` there is none. */
 const bundled = process.env['TEST_PROGRAM'];
 
-/** The program that begins in this file: this one, or another version of it. */
+/** The program with this entry file: the current one, or another version. */
 export const programAt = (entry: string) => ({
-  /** Runs the real command line to its end. It sees this environment and nothing of the test's own. */
+  /** Runs the real command line to its end, with only this environment. */
   askback: (
     words: readonly string[],
     environment: Environment = {},
     { sockets = [], input }: { sockets?: readonly number[]; input?: Buffer } = {},
   ) => runToItsEnd(start(entry, words, { environment, sockets, input })),
-  /**
-   * Starts the real service; it is killed with the test file if it did not end before. The sockets are
-   * passed to it as a service manager does.
-   */
+  /** Starts the real service, which is killed when the test file ends. Sockets are passed as by a service manager. */
   startService: (
     environment: Environment,
     words: readonly string[] = ['serve'],
@@ -55,7 +52,7 @@ function attend(child: ChildProcess) {
     child,
     stderr,
     exited,
-    /** The line with the address it listens on. */
+    /** The line with the address of the service. */
     ready: () => stdout.next(/./),
     async stop() {
       child.kill('SIGTERM');
@@ -92,7 +89,7 @@ function start(
   return child;
 }
 
-/** Starts a program with its own process id in LISTEN_PID, which its parent cannot know before. */
+/** Starts a program with LISTEN_PID set to its own process id, which its parent cannot know in advance. */
 const withListenPid = [
   'sh',
   '-c',
@@ -101,7 +98,7 @@ const withListenPid = [
   'sh',
 ];
 
-/** The lines of a stream: all so far, and the first one, come or to come, that matches. */
+/** Lines of a stream: all lines so far, and the first line that matches, now or later. */
 function follow(stream: NodeJS.ReadableStream) {
   const lines: string[] = [];
   const waiting: {

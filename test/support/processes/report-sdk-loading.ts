@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/** Imported into a service before it starts: says when OpenTelemetry's SDK is being loaded. */
+/** Imported into a service before it starts, to report when it loads OpenTelemetry's SDK. */
 registerHooks({
   resolve(specifier, context, next) {
     if (specifier.startsWith('@opentelemetry/sdk-node')) process.stderr.write('loads the SDK\n');

@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path';
 
 /** More files per process save loading time, but leave fewer processes to run in parallel. */
 const mostFiles = 12;
-/** These tests change settings of their whole process. */
+/** These tests change the state of their whole process. */
 const alone = [
   'test/lib/tracing/telemetry.test.ts', // the environment
   'test/lib/outbound/tls.test.ts', // the certificate authorities
 ];
 
 /**
- * To load the service takes longer than the tests of most files. Therefore files share a process, one after
- * the other: each is a test by its path, and its own tests and hooks belong to that. Returns the programs to run.
+ * Loading the service takes longer than the tests of most files, so files share a process and run one after the other.
+ * Each file is a test named by its path, which contains its tests and hooks. Returns the programs to run.
  */
 export function shareProcesses(files: readonly string[], processes: number) {
   const folder = mkdtempSync(join(tmpdir(), 'askback-tests-'));

@@ -2,7 +2,7 @@ import { createLog } from '../../../src/lib/log/log.ts';
 import { holdLease } from '../../../src/lib/queue/lease.ts';
 import { startJobs } from '../../../src/lib/queue/runner.ts';
 
-/** A process whose deliveries never end. It says what it starts, and dies with its parent. */
+/** A process whose jobs never end. It reports each start and dies with its parent. */
 const url = process.argv[2]!;
 process.once('disconnect', () => process.exit());
 
