@@ -68,7 +68,7 @@ test('HEAD has the status of GET, and its length or none', async () => {
   }
 });
 
-/** Over the wire, where the path is what was sent and the length what the server says. */
+/** Uses a socket, because `fetch` would normalize the path and hide the length. */
 async function ask(method: string, path: string, headers: Record<string, string> = {}) {
   const asked = request({ host: '127.0.0.1', port, method, path, headers }).end();
   const [answer] = await once(asked, 'response');

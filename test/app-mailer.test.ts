@@ -7,7 +7,7 @@ import { accepted } from './support/make/mail-outcomes.ts';
 const ann = { name: 'Ann', address: 'ann@people.test' };
 const mail = { to: ann, subject: 'Welcome', text: 'hello', html: '<p>hello</p>', id: 'mail-1' };
 
-/** Message of one email as it reaches the transport. */
+/** The message of an email as the transport gets it. */
 async function sent(publicUrl: string, over: { to?: MailFrom; mailFrom?: MailFrom } = {}) {
   const { to = ann, mailFrom = null } = over;
   const given: { envelope: object; message: Buffer; options: object }[] = [];

@@ -14,7 +14,7 @@ import { after, test } from 'node:test';
 import { addressIn, askback, startService } from './support/processes/program.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'askback-drill-'));
-chmodSync(home, 0o755); // the account that Postgres runs as under root must get through
+chmodSync(home, 0o755); // lets the account of Postgres in, when the test runs as root
 after(() => rmSync(home, { recursive: true, force: true }));
 const file = join(home, 'backup');
 const deployment = (name: string) => ({ ASKBACK_DATA_DIR: join(home, name), PORT: '0' });
@@ -79,7 +79,7 @@ test('a backup made while serving restores elsewhere and resends no email', asyn
   );
   const sentAgain = await again(`/api/v1/surveys/${survey.id}/send`, to);
   assert.deepEqual([sentAgain.data.sent, sentAgain.data.duplicates], [0, 2]);
-  // Its secret was sealed with the key that came along: it can be opened, or this would be a 500.
+  // The secret was sealed with the key in the backup. With another key this would be a 500.
   const tried = await again(`/api/webhooks/${webhook.id}/test`, {});
   assert.equal(tried.delivered, false);
   assert.match(tried.error, /leads to no address/);

@@ -13,7 +13,7 @@ const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
 const run = commandRunner(environment);
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
-/** The one JSON value that a command printed, when it went well and said nothing else. */
+/** Runs a command that must succeed, and returns the only JSON value that it printed. */
 async function json(...words: string[]) {
   const { code, stdout, stderr } = await run(...words, '--json');
   assert.deepEqual([code, stderr], [0, '']);
@@ -21,7 +21,7 @@ async function json(...words: string[]) {
   return JSON.parse(stdout);
 }
 
-/** A command that must not get as far as needing anything. */
+/** Tools that fail the test when a command uses them. */
 const untouched = new Proxy({} as CommandTools, {
   get: (_, name) => () => assert.fail(`${String(name)} was asked for`),
 });

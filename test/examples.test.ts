@@ -114,7 +114,7 @@ function shut(_key: string, part: unknown): unknown {
   return isSchema ? { ...part, additionalProperties: false } : part;
 }
 
-/** Every parameter is limited by a pattern, an enum or a length. (Addresses have a rule of their own.) */
+/** True if a pattern, an enum or a length limits the parameter. Addresses have their own rule. */
 function isBounded(schema: Record<string, unknown>): boolean {
   if (schema['type'] !== 'string') return true;
   return ['format', 'enum', 'pattern', 'maxLength', 'const'].some((word) => word in schema);

@@ -13,7 +13,7 @@ const ids = (many: number) => Array.from({ length: many }, () => id);
 const dayMs = 86_400_000;
 const inDays = (days: number) => new Date(Date.now() + days * dayMs).toISOString();
 
-/** A field of an input that has a limit: what is just taken, and what is not. */
+/** A field with a limit, with the last accepted value and the first rejected one. */
 const edges: [schema: v.GenericSchema, field: string, taken: unknown, refused: unknown][] = [
   [CampaignInput, 'name', long(200), long(201)],
   [CampaignInput, 'name', ' a ', ' '],

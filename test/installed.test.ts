@@ -8,8 +8,7 @@ import { bringPackage, inside, traces, writeInside } from './support/processes/d
 import { freePort } from './support/processes/free-port.ts';
 import { secretKey } from './support/processes/program.ts';
 
-/** The package in a Debian with a systemd of its own, from its installation to its last trace. */
-// The network is shared with this machine.
+/** Installs, runs and purges the package in a Debian with its own systemd, which shares the network of this machine. */
 const port = freePort();
 const url = `http://127.0.0.1:${port}`;
 const property = (name: string) => inside(`systemctl show --property=${name} --value askback`);

@@ -12,7 +12,7 @@ const populations = [
 ] as const;
 const sizes = [5, 10, 20, 50];
 
-/** Each possible sample of n responses, with how likely it is. */
+/** Every possible sample of n responses with its probability. */
 function* samplesOf([promoter, passive, detractor]: readonly number[], n: number) {
   for (let p = 0; p <= n; p++) {
     for (let d = 0; p + d <= n; d++) {
@@ -76,7 +76,7 @@ test('a share has the interval of Agresti and Coull', () => {
   assert.deepEqual(of(20_000, 20_000), { low: 99.9, high: 100 });
 });
 
-/** From the tables of Student. */
+/** From a published table of Student's t. */
 for (const [freedom, t] of [
   [1, 12.706],
   [2, 4.303],

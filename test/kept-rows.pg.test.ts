@@ -17,7 +17,7 @@ const someHash = () => createHash('sha256').update(randomUUID()).digest();
 
 type Kept = {
   what: string;
-  /** For how many hours after the time in the column. */
+  /** Hours to keep a row, counted from the time in the column. */
   hours: number;
   table: string;
   column: string;

@@ -27,7 +27,7 @@ const ids: Readonly<Record<string, string>> = {
   tags: tag!.id,
 };
 
-/** Words that look like a value of some kind, and are at its edge or beyond. */
+/** Values at the edge of a type's range or beyond it. */
 const words = [
   '',
   ' ',
@@ -82,14 +82,14 @@ type Content = Record<string, { schema: { properties?: object }; example?: objec
 
 const { paths, components } = apiDocument(testSettings);
 
-/** A part of the document, or the shared part that it refers to. */
+/** A part of the document, resolved if it is a reference. */
 function resolved<T extends object>(part: T): T {
   const [kind, name] = ('$ref' in part ? String(part.$ref) : '').split('/').slice(2);
   const shared = components as Record<string, Record<string, unknown> | undefined>;
   return kind && name ? (shared[kind]![name] as T) : part;
 }
 
-/** Every operation that destroys nothing, on things that are there; what mails is tried alone. */
+/** Every operation on existing rows except deletions. Operations that send mail are tested alone. */
 const operations = Object.entries(paths)
   .filter(([path]) => path.startsWith('/api/'))
   .flatMap(([path, methods]) =>

@@ -11,7 +11,7 @@ const [one, another] = [await testDatabase(), await testDatabase()];
 const configOf = (environment: Record<string, string>) =>
   loadConfig({ ASKBACK_SECRET_KEY: secretKey, ...environment }, () => '');
 
-/** Counts connections of the service; those of tests have no name. */
+/** Counts connections of the service. Connections of tests have no application name. */
 async function openConnections(): Promise<number> {
   const [row] = await one.db<{ count: number }[]>`
     select count(*)::int as count

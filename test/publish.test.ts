@@ -21,7 +21,7 @@ const home = mkdtempSync(join(tmpdir(), 'publish-'));
 after(() => rmSync(home, { recursive: true }));
 const of = { version: '1.2.3', seconds: 1_700_000_000 };
 
-/** A folder as a build leaves it, with a word in the place of each large file. */
+/** A folder like a build's, with a placeholder for each large file. */
 function built(name: string) {
   const folder = join(home, name);
   mkdirSync(join(folder, 'dist'), { recursive: true });

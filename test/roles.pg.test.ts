@@ -75,7 +75,7 @@ test('what a web process commits, a jobs process delivers and mails at once', as
     waited.push(Math.round(arrived.at(-1)! - begun));
   }
   t.diagnostic(`deliveries ${waited} ms after the answer of the web process`);
-  // Without the news of it each would wait for the next look, which comes every ten seconds.
+  // Without the notification, each would wait for the next poll, which is every ten seconds.
   assert.ok(waited.every((ms) => ms < 5000));
   assert.equal(await web.stop(), 0);
   assert.equal(await jobs.stop(), 0);

@@ -7,12 +7,12 @@ import { startTemporary } from '../src/lib/embedded-postgres/embedded.ts';
 import { shareProcesses } from './support/processes/shared-process.ts';
 
 /**
- * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is
- * gone afterwards. Words on the command line choose files: their names contain one of them. With
- * `--browser`, `--prometheus`, `--proxies`, `--poolers` or `--clients` they are those that need these programs, one after the other.
+ * Runs test files against the Postgres of TEST_DATABASE_URL, or a fresh embedded one that is removed at the end.
+ * Arguments select files whose path contains one of them. `--browser`, `--prometheus`, `--proxies`, `--poolers` and
+ * `--clients` run the files that need these programs, one after the other.
  */
 const apart = /^test\/(bench|drills|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
-/** A test that hangs fails by name, long before the run that it is part of is ended from outside. */
+/** Ends a hanging test with its name, before CI ends the whole run. */
 const longestMs = 15 * 60_000;
 const needing = {
   '--browser': 'test/{e2e,browser}/*.e2e.ts',
@@ -22,7 +22,7 @@ const needing = {
   '--clients': 'test/clients/clients.ts',
 };
 const others = needing[process.argv[2] as keyof typeof needing];
-/** Most files wait for a process, a timer or a disk for half of their time. */
+/** Most files spend half of their time waiting for a process, a timer or a disk. */
 const processesAtOnce = others ? 1 : availableParallelism() + 1;
 const words = process.argv.slice(others ? 3 : 2);
 const files = globSync(others ?? 'test/**/*.test.ts')

@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { addressIn, askback, startService } from './support/processes/program.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'askback-serve-'));
-chmodSync(home, 0o755); // the account that Postgres runs as under root must get through
+chmodSync(home, 0o755); // lets the account of Postgres in, when the test runs as root
 after(() => rmSync(home, { recursive: true, force: true }));
 const environment = { ASKBACK_DATA_DIR: join(home, 'data'), PORT: '0' };
 const postmasterFile = join(home, 'data/cluster/postmaster.pid');

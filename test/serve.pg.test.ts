@@ -239,7 +239,7 @@ test('a database that is newer than the program is refused by name', async () =>
   );
 });
 
-/** Asks again until it is so, for as long as was promised. */
+/** Polls until `isSo` returns true, within the promised time. */
 async function within(ms: number, isSo: () => Promise<boolean>): Promise<boolean> {
   const over = Date.now() + ms;
   while (Date.now() < over) {

@@ -73,12 +73,12 @@ test('a condition in one select does not count for another', () => {
   assert.equal(openTables(whole.replace('mails where org_id = $', 'mails')), 1);
 });
 
-/** A condition ties tables of its own select only, so that none to spare makes up for one that another lacks. */
+/** The number of tables without a condition on the organization. Conditions only count within their own select. */
 function openTables(statement: string): number {
   return selectsIn(statement).reduce((sum, select) => sum + openTablesOf(select), 0);
 }
 
-/** The selects and changes in a statement, each without those within it. */
+/** The selects and writes of a statement, each without nested ones. */
 function selectsIn(statement: string): string[] {
   const ended: string[] = [];
   const open = [{ text: '', depth: 0 }];
@@ -100,7 +100,7 @@ function selectsIn(statement: string): string[] {
   return [...ended, ...open.map(({ text }) => text)];
 }
 
-/** As many tables as a select has, so many conditions of its own tie them to each other and to an organization. */
+/** Each table of a select needs its own condition on the organization or on another table's organization. */
 function openTablesOf(select: string): number {
   const read = select.matchAll(
     /(?:\b(?:from|join|using|(?<!for |do |key )update)\s+(?:only )?|^\s*(?=\w+(?: \w+)? where ))(\w+)/g,
@@ -110,7 +110,7 @@ function openTablesOf(select: string): number {
   return Math.max(own + countAlternatives(select) + countMet(select) - [...ties].length, 0);
 }
 
-/** Conditions that an `or` adds to one that names the organization. */
+/** The number of additional alternatives of `or` that each need such a condition. */
 function countAlternatives(select: string): number {
   const innermost = /\(([^()]*)\)/g;
   const outer = select.replaceAll(innermost, (all) => (all.match(tie) ? 'org_id = $' : '$'));
@@ -127,7 +127,7 @@ function also(part: string): number {
     .reduce((sum, { length }) => sum + length - 1, 0);
 }
 
-/** Inserts that change the row they meet, by a key without the organization. */
+/** The number of upserts whose conflict key does not contain the organization. */
 function countMet(select: string): number {
   return [
     ...select.matchAll(

@@ -18,7 +18,7 @@ import { dumpTables } from './support/probe/dump.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 
-/** Every operation on one thing, with the body of its example. */
+/** Every operation with an id in its path, with its example body. */
 const operations = Object.entries(apiDocument(testSettings).paths).flatMap(([path, methods]) =>
   Object.entries(methods)
     .filter(() => path.includes('{id}'))
@@ -32,7 +32,7 @@ const operations = Object.entries(apiDocument(testSettings).paths).flatMap(([pat
 type Id = { id: string };
 const idOf = async (row: PromiseLike<readonly Id[]>) => (await row)[0]!.id;
 
-/** An organization with one of everything, by the names of the API. */
+/** An organization with one of each resource, by its name in the API. */
 async function makeAll() {
   const { id: org_id, write } = await makeClient(db, { ai_enabled: true });
   const survey_id = await makeSurvey(db, org_id);
@@ -86,7 +86,7 @@ async function rowsOfOther() {
   });
 }
 
-/** The member that the example of a change gives a response to. */
+/** The member to whom the example of a change assigns a response. */
 const [member] = await db<Id[]>`
   insert into members (email, name) values (${memberOfExample()}, 'Ann') returning id`;
 await db`insert into memberships (org_id, member_id, role) values (${own.org_id}, ${member!.id}, 'editor')`;

@@ -54,7 +54,7 @@ const waiting = async () =>
               where task_identifier in ('sends.mail', 'webhooks.deliver')) as jobs`,
   );
 
-/** One story in order: each part goes on where the one before it ended. */
+/** Each step continues where the previous one ended. */
 test('an upgrade under a full queue loses nothing and sends nothing twice', async (t) => {
   const old = startService(environment);
   const oldAddress = addressIn(await old.ready());

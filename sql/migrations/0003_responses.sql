@@ -253,9 +253,9 @@ comment on column response_notes.author_kind is 'kind of that actor, as in the a
 
 create index response_notes_by_response on response_notes (org_id, response_id, created_at);
 
--- Facets. A response has one facet for each property of its contact, for each of its tags, and for its sentiment. Lists
--- and totals with these filters read one range of one index and never the responses. A response on hold has no facets,
--- because it does not count.
+-- Facets. A response has one facet for each property of its contact, each of its tags, its sentiment, and each value of
+-- its answers to follow-up questions. Lists and totals with these filters read one range of one index and never the
+-- responses. A response on hold has no facets, because it does not count.
 
 create table response_facets (
   org_id      uuid not null,

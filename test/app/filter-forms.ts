@@ -1,4 +1,4 @@
-/** A form that only asks for a page: its path, and its fields with what they show. */
+/** A GET form: its path, and its fields with the values that they show. */
 export type FilterForm = { path: string; fields: FilterField[] };
 export type FilterField = { name: string; kind: string; value: string; values: string[] };
 
@@ -10,7 +10,7 @@ export const filterFormsOf = (html: string): FilterForm[] =>
     }),
   );
 
-/** Something that each field can be asked for and does not show by itself, as far as there is. */
+/** A value that the field can have and does not show by default, if possible. */
 export const unlikeShown = ({ name, kind, value, values }: FilterField): string => {
   if (kind === 'date') return name.endsWith('_to') ? '2026-10-31' : '2026-10-02';
   if (name === 'property') return 'colour=blue';

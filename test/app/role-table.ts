@@ -1,11 +1,11 @@
 /**
- * Who may open what. A number is the status that everybody gets, signed in or not; the words are the least that is
- * needed: `signed in` belongs to no organization, `viewer`, `editor` and `owner` to the organization of the path,
- * `operator` to the deployment. Every route of the app has a row.
+ * Access to every route of the app. A number is the status for everybody, signed in or not. The words are the required
+ * minimum: `signed in` without an organization; `viewer`, `editor` and `owner` in the organization of the path;
+ * `operator` of the deployment.
  */
 export type RouteAccess = number | 'signed in' | 'viewer' | 'editor' | 'owner' | 'operator';
 
-/** The screens by which members come in. An empty form is posted, and a link that was never made is opened. */
+/** Screens of members who are not signed in yet. Forms are posted empty, and links do not exist. */
 const comingIn: Record<string, RouteAccess> = {
   'GET /assets/:file': 404,
   'GET /welcome/:token': 410,
@@ -71,7 +71,7 @@ const operator: Record<string, RouteAccess> = {
   'POST /operator/operators/:id/remove': 'operator',
 };
 
-/** Below `/o/:slug`. */
+/** Routes below `/o/:slug`. */
 const organization: Record<string, RouteAccess> = {
   'GET ': 'viewer',
   'GET /settings': 'viewer',

@@ -13,7 +13,6 @@ const org = await makeOrganization(db);
 const slug = await slugOfOrganization(db, org);
 const elsewhere = await makeOrganization(db);
 
-/** Everybody who may ask. */
 const readers = {
   visitor: async () => ({}),
   'member of another organization': () => signIn(db, { org: elsewhere, role: 'owner' }),
@@ -24,7 +23,7 @@ const readers = {
 } as const;
 type Reader = keyof typeof readers;
 
-/** The API, and pages that ask for no member: all else is the app. */
+/** The API and pages without members. All other routes belong to the app. */
 const others =
   /^\/(api|s|f|e|u|mailbox|docs|embed|logos?|mcp|metrics|healthz|readyz|\.well-known)(\/|$)|^\/[\w.-]+\.(json|txt|ico|js)$|^\/$/;
 
@@ -55,7 +54,7 @@ for (const [route, access] of Object.entries(roleTable)) {
       const said = `${reader} gets ${status} ${location}`;
       const expected = expectedOf(access, reader, route.startsWith('GET'));
       if (expected === 'let in') {
-        // The target need not exist, and an empty form has errors.
+        // The target does not have to exist, and an empty form has errors.
         assert.ok(![401, 403, 405].includes(status) && status < 500, said);
         assert.ok(!location.startsWith('/sign-in'), said);
         if (/^GET [^:]*(:slug[^:]*)?$/.test(route) && !route.endsWith('/oidc'))

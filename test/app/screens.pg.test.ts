@@ -32,7 +32,7 @@ for (const { name, as, path, status = 200 } of screenEntries) {
 
 const asked = new Set<string>();
 
-/** Each field of a form that filters shows what the address asks for: what is asked for next keeps it. */
+/** Each field of a filter form shows its value in the query, so that the next request keeps it. */
 async function showsWhatIsAskedFor({ path, fields }: FilterForm, headers: Record<string, string>) {
   const names = fields.map(({ name }) => name).join();
   if (names === '' || asked.has(path + names)) return;
@@ -56,7 +56,7 @@ async function leadsBackFromPastTheEnd(address: string, headers: Record<string, 
   assert.ok((await past.text()).includes('This page does not exist'), pathname);
 }
 
-/** A column of numbers is set as such, in its head and in each cell: what is compared stands digit under digit. */
+/** Columns of numbers must have the class `number` in their head and cells, so that digits line up. */
 function misalignedColumns(html: string): string[] {
   return [...html.matchAll(/<table[\s\S]*?<\/table>/g)].flatMap(([table]) => {
     const [head = [], ...rows] = [...table.matchAll(/<tr[\s\S]*?<\/tr>/g)].map(([row]) =>
@@ -92,8 +92,8 @@ test('every screen is logged, traced and counted with its organization', () => {
 
 const isScreen = /^GET (\/forgot|\/(o\/|sign-in|account|operator|reset|invitations|welcome))/;
 /**
- * Files, parts of other screens, what only leads elsewhere, and pages that only a post before them opens: a second
- * step, a secret that is shown once. Passkeys need a host with a name.
+ * Files, parts of other screens, redirects, and pages that only follow a POST, such as a second step or a secret that
+ * is shown once. Passkeys need a host name.
  */
 const isNoScreen =
   /\.(csv|svg)$|\/(export|preview|oidc|callback)$|^GET \/o\/:slug\/settings$|\/mail\/:contact$|\/(sign-in\/code|codes\/new|codes\/recovery|passkeys\/new|sso\/remove)$/;

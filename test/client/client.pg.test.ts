@@ -97,7 +97,7 @@ test('a refusal is thrown with its status, code and sentence', async () => {
   await assert.rejects(async () => open(throughApp).getSurvey({}), /getSurvey needs id/);
 });
 
-/** Answers in this order, and says which requests it got. */
+/** A client that gets these answers in order, and the requests that it sent. */
 function scripted(...answers: (Response | Error)[]) {
   const requests: { method: string; key: string | null }[] = [];
   const fetch: Fetch = async (_, { method = 'GET', headers }) => {

@@ -10,8 +10,8 @@ import { testDatabase } from '../support/probe/database.ts';
 import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
 /**
- * Clients that others' generators make of the API document: they compile, and they call. Linters of two
- * makers find nothing in it. `bash ops/ci/with-clients make test-clients` brings the tools.
+ * Clients from several generators compile and call the API. Two linters find no problem in the document. `bash
+ * ops/ci/with-clients make test-clients` installs the tools.
  */
 const tools = process.env['CLIENT_TOOLS'];
 assert.ok(tools, 'CLIENT_TOOLS is not set: bash ops/ci/with-clients make test-clients');
@@ -59,7 +59,7 @@ test('a Python client of openapi-python-client has every operation and calls', a
     folder,
   );
   const leftOut = `${stdout}${stderr}`.match(/parsing [A-Z]+ \S+/g) ?? [];
-  // The generator knows no mail messages: its client hands one in as bytes, which is the other way.
+  // The generator does not know `message/rfc822`. Its users send such a message as bytes.
   assert.deepEqual(leftOut, ['parsing POST /api/bounces']);
   assert.match(`${stdout}${stderr}`, /Unsupported content type message\/rfc822/);
   await calls(join(python, 'python'), ['call.py'], folder);
@@ -82,7 +82,7 @@ function prepare(language: string): string {
   return folder;
 }
 
-/** Runs the program of a language against the service, for an organization of its own. */
+/** Runs a client program against the service for a new organization. */
 async function calls(program: string, words: string[], folder: string) {
   const { id, write } = await makeClient(db);
   const surveyId = await makeSurvey(db, id);

@@ -19,7 +19,7 @@ const quiet: AttentionCounts = {
 const campaign = { id: 'c', survey_id: 's', name: 'Spring', reason: 'why' };
 const oldest_open = '2026-10-02T10:00:00.000Z';
 
-/** Where each thing begins to need attention: the last numbers that do not, and the first that do. */
+/** The last counts that need no attention, and the first that do. */
 const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] = [
   ['79.9 % of the mails', { mails_used: 799 }, []],
   ['80 % of the mails', { mails_used: 800 }, ['warning: 80% of this month’s emails used']],

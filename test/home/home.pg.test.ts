@@ -37,7 +37,7 @@ const few = { every: '9 hours 13 minutes', many: 480 };
 /** More than ten a day. */
 const dense = { every: '1 hour 53 minutes', many: 2_400 };
 
-/** Responses over half a year, at every hour, some on hold: the same for each survey of a type. */
+/** Responses over half a year at all hours, some of them on hold. All surveys of a type get the same ones. */
 async function fill({ org }: Scene, type: SurveyType, { every, many } = few) {
   const survey = await makeSurvey(db, org, { type });
   const [lowest, highest] = {
@@ -81,7 +81,7 @@ type Rollup = { interval: Interval | null } & Record<
   number
 >;
 
-/** The cells of the table behind the trend, row by row. */
+/** Cells of the table behind the trend, by row. */
 const tableOf = (html: string) =>
   [...html.matchAll(/<tr><th scope="row">([^<]*)<\/th>(.*?)<\/tr>/g)].map(([, head, cells]) => [
     head,
@@ -222,7 +222,7 @@ test('Home links to the responses it counts', async () => {
   }
 });
 
-/** How many responses the list at an address has. */
+/** The number of responses in the list at a URL. */
 async function totalOf({ cookie }: Scene, href: string) {
   const text = await (await app.request(href, { headers: cookie })).text();
   return Number(/<h2>(\d+) responses?<\/h2>/.exec(text)?.[1] ?? 0);

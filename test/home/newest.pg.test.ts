@@ -9,14 +9,14 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** Two days of a zone whose midnight is 07:00 UTC. */
+/** Two days in a zone whose midnight is 07:00 UTC. */
 const days = { from: '2026-05-03', to: '2026-05-04', timeZone: 'America/Los_Angeles' };
 const begin = '2026-05-03T07:00:00.000000Z';
 const lastMoment = '2026-05-05T06:59:59.999999Z';
 
 type Given = { at: string; value?: string; comment?: string; key?: string; held?: boolean };
 
-/** An organization with these responses, and another one with the same of other values. */
+/** An organization with these responses, and another one with the same responses but other values. */
 async function scene(given: readonly Given[]) {
   const make = async (suffix: string) => {
     const org_id = await makeOrganization(db);
@@ -76,7 +76,7 @@ for (const property of [undefined, 'plan']) {
   });
 }
 
-/** Two days each: the previous period ends where this one begins. */
+/** Two days each. The previous period ends where this one begins. */
 const before = { from: '2026-05-01', to: '2026-05-02', timeZone: days.timeZone };
 const beginOfBefore = '2026-05-01T07:00:00.000000Z';
 const spread = { variance: 8, variance_before: 2, score_sums: [4, 8] };

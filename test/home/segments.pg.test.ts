@@ -14,7 +14,10 @@ const app = testApp(db);
 const zone = 'America/Los_Angeles';
 const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 
-/** Responses over half a year of contacts of two plans and three countries, some on hold, every third with a comment. */
+/**
+ * Responses over half a year by contacts of two plans and three countries. Some are on hold, and every third has a
+ * comment.
+ */
 async function scene(type: 'nps' | 'star5') {
   const { id: org, read } = await makeClient(db, { time_zone: zone });
   const survey = await makeSurvey(db, org, { type });
@@ -50,7 +53,7 @@ type Rollup = Record<'promoters' | 'passives' | 'detractors' | 'promoter_pct' | 
 const shared = await scene('nps');
 const days = `date_from=${day(100)}&date_to=${day(4)}`;
 
-/** The cells of the tables of a page by the head of their row. */
+/** Cells of the tables on a page, by the head of their row. */
 const rowsOf = (html: string) =>
   new Map(
     [...html.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(([, row]) => {

@@ -12,7 +12,7 @@ const step = (start: string, promoters: number) => ({
   score_sum: 0,
 });
 
-/** So many days from the first of June, and the 29 before, with as many promoters as `perDay` says. */
+/** The given number of days from 1 June and the 29 days before, with `perDay` promoters each. */
 const daysOf = (length: number, perDay: (day: number) => number) =>
   Array.from({ length: length + movingDays - 1 }, (_, at) => {
     const day = at - movingDays + 1;

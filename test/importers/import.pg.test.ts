@@ -26,7 +26,7 @@ function file(name: string, content: string | Uint8Array) {
 
 type Service = 'delighted' | 'asknicely';
 
-/** Runs the command, and removes the folder from its messages. */
+/** Runs the import, and removes the name of the folder from its messages. */
 async function take(service: Service, survey: string, ...words: string[]) {
   const ran = await run('import', service, '--survey', survey, ...words);
   const short = (text: string) => text.replaceAll(`${folder}/`, '');

@@ -42,7 +42,7 @@ function labelOf(html: string, score: number): string {
   return label.slice(0, label.indexOf('</label>'));
 }
 
-/** The line of a mail's text part that stands above the link of one score. */
+/** The line above the link of a score in the text part of a mail. */
 function lineOf(text: string, score: number): string {
   const lines = text.split('\n');
   return lines[lines.findIndex((line) => line.endsWith(`?score=${score}`)) - 1] ?? '';

@@ -15,7 +15,7 @@ const linksIn = (html: string) =>
     ([, to, text]) => `${text} ${to}`,
   );
 
-/** So many mails, most of which came at the same time as others; the newest first, as their ids. */
+/** Adds mails, most of them with equal times. Returns their ids, newest first. */
 async function filledWith(mails: number) {
   await db`truncate mailbox_messages`;
   await db`
@@ -50,7 +50,7 @@ test('mails are listed newest first, with links between pages', async () => {
   assert.deepEqual(found, ids);
 });
 
-/** A mail, and the subject under which it is listed. */
+/** A raw mail, and its subject in the list. */
 const subjects: [what: string, raw: string, subject: string][] = [
   ['as it is written', 'From: a\r\nSubject: Hello\r\nTo: b\r\n\r\nWords', 'Hello'],
   ['whatever its case', 'SUBJECT: Hello\r\n\r\nWords', 'Hello'],

@@ -15,7 +15,7 @@ const app = testApp(db);
 const base = await serve(app);
 const port = new URL(base).port;
 
-/** A request with headers as they are said, which fetch would not let a caller choose. */
+/** Sends a request with any headers, including the ones that fetch does not allow. */
 async function ask(path: string, headers: Record<string, string> = {}) {
   const [answer] = (await once(get(`${base}${path}`, { headers }), 'response')) as [
     IncomingMessage,

@@ -29,7 +29,7 @@ async function connect(headers: Record<string, string>) {
   const client = new Client({ name: 'test', version: '1' });
   const requestInit = { headers: { Authorization: `Bearer ${headers['X-API-Key']}` } };
   const transport = new StreamableHTTPClientTransport(new URL('/mcp', address), { requestInit });
-  // The two disagree on undefined in their own types.
+  // Their types disagree about undefined.
   await client.connect(transport as never);
   after(() => client.close());
   return client;

@@ -10,7 +10,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const [ours, theirs] = [await makeOrganization(db), await makeOrganization(db)];
 
-/** Each response has a theme of its own: its time. */
+/** Each response has its own theme, named after its time. */
 const times = [
   '2026-04-29T23:59:59Z',
   '2026-04-30T00:00:00Z',
@@ -28,12 +28,12 @@ for (const org_id of [ours, theirs]) {
   }
 }
 
-// Within the last millisecond of its day.
+// The response is in the last millisecond of its day.
 await db`
   update responses set created_at = created_at + interval '999500 microseconds'
   where created_at = '2026-04-30T23:59:59Z'`;
 
-/** From and to as they are asked for, and the first and the last time that counts. */
+/** The requested range, and the first and last time within it. */
 const ranges: [from: string | undefined, to: string | undefined, counted: readonly string[]][] = [
   [undefined, undefined, times],
   ['2026-04-30', undefined, times.slice(1)],

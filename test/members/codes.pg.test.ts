@@ -23,7 +23,7 @@ const [before, today] = [randomBytes(32), randomBytes(32)];
 const secrets = createSecrets([before]);
 const tools = { db, secrets };
 
-/** The code of an app whose clock is some steps ahead. */
+/** The code of an app whose clock is ahead by some steps. */
 const codeOf = (secret: Buffer, ahead = 0) =>
   totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
 

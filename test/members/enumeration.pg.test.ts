@@ -18,7 +18,7 @@ let statements: string[] = [];
 const watched = connect(url, { connections: 1 });
 watched.options.debug = (_, text) => statements.push(text.replace(/\s+/g, ' ').trim());
 after(() => watched.end());
-await watched`select 1`; // the first statement of a connection comes with one of the driver's own
+await watched`select 1`; // the driver precedes the first statement of a connection with its own query
 
 let hashes = 0;
 const hook = createHook({

@@ -18,7 +18,7 @@ const appFor = ({ trustsLocal = true, ...access }: Given) =>
     access: { ...access, trustsLocal, settings: 'ASKBACK_METRICS_TOKEN' },
   });
 
-/** Asks over a socket of this machine, with a `Host` that `fetch` would not let us choose. */
+/** Sends a request from this machine, with headers such as `Host` that `fetch` does not allow. */
 async function ask(
   app: ReturnType<typeof appFor>,
   headers: Record<string, string>,
@@ -48,7 +48,7 @@ const rebound = { Host: 'evil.test' };
 const withToken = (given: string) => ({ ...proxied, Authorization: given });
 
 type Row = [caller: string, headers: Record<string, string>, ...statuses: number[]];
-/** The statuses: on the main address without and with a token, on an address of its own likewise. */
+/** Statuses without and with a token set: on the main address, then on a separate address. */
 const table: Row[] = [
   ['a caller on this machine', here, 200, 401, 200, 401],
   ['one with another token', { Authorization: 'Bearer wrong-horse' }, 200, 401, 200, 401],

@@ -4,7 +4,7 @@ import { knownLabels, type Measurement } from '../../src/lib/metrics/recorder.ts
 import { instruments } from '../../src/observations/instruments.ts';
 import { counts } from '../../src/observations/metrics.ts';
 
-/** `name{values of its labels} value`, for reading. */
+/** `name{values of its labels} value` */
 const spelled = (counted: readonly Measurement[]) =>
   counted.map(({ name, labels, value = 1 }) => `${name}{${Object.values(labels)}} ${value}`);
 

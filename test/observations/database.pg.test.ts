@@ -17,7 +17,7 @@ const environment = {
   PORT: '0',
   ASKBACK_DB_POOL: '20',
 };
-/** Promised are 2 s; a machine that runs all tests at once may need longer, and what hangs longer still. */
+/** The limit is 2 s. A busy machine may take longer, but a hanging request far longer still. */
 const soonMs = 20_000;
 
 async function inTime(address: string) {
@@ -41,7 +41,7 @@ test('counts waiting work, and the age of the oldest', async (t) => {
   for (const each of [
     { ...pending, next_attempt_at: tomorrow, created_at: hourAgo },
     { ...pending, next_attempt_at: tomorrow },
-    // A retry that is not due yet is not late, however old its event is.
+    // A retry that is not due does not count as waiting, even for an old event.
     {
       ...pending,
       next_attempt_at: tomorrow,

@@ -12,7 +12,7 @@ import { scrape } from '../support/probe/scrape.ts';
 import { until } from '../support/probe/until.ts';
 import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
-/** One run with everything in it, and all that the service said of it to logs, spans and metrics. */
+/** Runs every feature once and collects all logs, spans and metrics. */
 const { db, url } = await testDatabase();
 const refused = 'ronald.mudblood@burrow.test';
 

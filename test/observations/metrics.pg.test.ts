@@ -13,7 +13,7 @@ import { addressIn, secretKey, startService } from '../support/processes/program
 
 const { db, url } = await testDatabase();
 
-/** At /well the second delivery of an event is taken, at /dead none. */
+/** `/well` accepts the second delivery of an event, `/dead` none. */
 const seen = new Set<unknown>();
 const receiver = createServer((request, response) => {
   const id = request.headers['webhook-id'];
@@ -68,7 +68,7 @@ await until('the dead webhook is switched off', async () => {
   return row;
 });
 await post('/f/share-cleansweep', { score: 0 }, {});
-// A window that lies ahead counts them all, also over the end of a minute.
+// A window in the future counts all requests, even when a minute ends.
 await db`
   insert into rate_windows (subject, minute, count)
   select 'key:' || id, date_trunc('minute', now()) + interval '2 minutes', 0

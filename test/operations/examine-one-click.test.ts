@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { examineOneClick } from '../../src/operations/doctor-mail.ts';
 
-/** A server at the public address. */
+/** A server as the public address. */
 async function standing(listener: RequestListener) {
   const server = createServer(listener);
   server.listen(0, '127.0.0.1');

@@ -14,7 +14,7 @@ import { promtool, startPrometheus } from '../support/processes/prometheus.ts';
 const token = 'a-token-for-metrics';
 const scores = [3, 8, 10];
 const { db, url } = await testDatabase();
-/** Takes webhooks, and spans. */
+/** Receives webhooks and spans. */
 const subscriber = createServer((request, response) => {
   request.resume();
   response.end('{}');
@@ -65,7 +65,7 @@ test('Prometheus answers every panel and evaluates every rule', async (t) => {
     const [up] = (await prometheus.query('up{job="askback"}')) ?? [];
     return up?.value[1] === '1';
   });
-  // Twice: what is there for the first time has no rate yet.
+  // Two rounds, because a new series has no rate yet.
   for (const round of [1, 2]) {
     await traffic(address);
     await until('the deliveries are scraped', async () => {
@@ -109,7 +109,7 @@ test('Prometheus answers every panel and evaluates every rule', async (t) => {
   });
 });
 
-/** Some of everything: requests, mails into the mailbox, answers, deliveries. */
+/** Generates requests, mails to the mailbox, answers and deliveries. */
 async function traffic(address: string) {
   const organization = await makeClient(db);
   const share_id = randomUUID();

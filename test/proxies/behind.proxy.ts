@@ -17,7 +17,7 @@ import { freePort } from '../support/processes/free-port.ts';
 import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
 const name = 'feedback.example.com';
-/** How many requests without a working key a client has in a minute. */
+/** Requests per minute that a client may make without a working key. */
 const strangersLimit = 60;
 const folder = mkdtempSync(join(tmpdir(), 'askback-proxies-'));
 const { key, cert } = makeCertificate(name);
@@ -31,14 +31,14 @@ const bothFile = file('feedback-with-key.pem', `${cert}${key}`);
 const page = readFileSync('ops/proxy.md', 'utf8');
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A configuration as the manual has it. */
+/** The configuration from the manual. */
 function configurationFor(language: string): string {
   const [, text] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
   assert.ok(text, `ops/proxy.md has a configuration for ${language}`);
   return text;
 }
 
-/** Puts the ports and files of this test into it; each of them must be there. */
+/** Replaces the manual's ports and paths, all of which must be present. */
 function adapted(language: string, changes: readonly [from: string, to: string][]): string {
   return changes.reduce((text, [from, to]) => {
     assert.ok(text.includes(from), `${language}: ${from}`);
@@ -82,7 +82,7 @@ const proxies: Record<string, (ports: Ports) => [program: string, ...words: stri
 
 type Asking = { port: number; from?: string; headers?: Record<string, string> };
 
-/** The status of a request through the proxy, from an address of this machine. */
+/** Status of a request through the proxy from one of this machine's addresses. */
 async function ask(path: string, { port, from = '127.0.0.2', headers = {} }: Asking) {
   const sent = request({
     host: '127.0.0.1',
@@ -99,7 +99,7 @@ async function ask(path: string, { port, from = '127.0.0.2', headers = {} }: Ask
   return answer.statusCode as number;
 }
 
-/** All that a client gets that sends a part of a body and then waits. */
+/** Sends a part of a body and waits. Returns everything that the client receives. */
 async function holdBody(port: number): Promise<string> {
   const socket = connectSecurely({ host: '127.0.0.1', port, servername: name, ca: cert });
   socket.on('error', () => {});
@@ -120,7 +120,7 @@ async function accepts(port: number): Promise<boolean> {
   }
 }
 
-// Each waits a minute until its held request is ended.
+// Each test waits a minute until its held request ends.
 suite('proxies', { concurrency: true }, () => {
   for (const [kind, commandFor] of Object.entries(proxies)) {
     test(`behind ${kind} each client has its own limit, and none holds a request open`, async (t) => {
@@ -160,7 +160,7 @@ suite('proxies', { concurrency: true }, () => {
       assert.equal(await ask('/metrics', { port }), 403);
       assert.equal(await ask('/mailbox', { port }), 403);
 
-      // nginx hangs up by itself, without an answer, and askback never sees the request.
+      // nginx disconnects without a response, and askback never sees the request.
       const answer = await held;
       if (kind === 'nginx') assert.equal(answer, '');
       else assert.match(answer, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/);

@@ -20,7 +20,7 @@ const record = createAnswerRecorder(db);
 
 type Survey = { orgId: string; surveyId: string; people: string[]; webhook: string };
 
-/** A survey of an organization of its own, whose webhook subscribes to everything. */
+/** A survey in its own organization, with a webhook for all events. */
 async function survey({ contacts = 5 } = {}): Promise<Survey> {
   const orgId = await makeOrganization(db, { ai_enabled: true });
   const surveyId = await makeSurvey(db, orgId);
@@ -60,10 +60,10 @@ const effectsOf = ({ id, org_id, traceparent, comment }: NewResponse): ResponseE
 
 const answer = (response: NewResponse) => record({ response, effects: effectsOf(response) });
 
-/** Answers that come at the same moment. */
+/** Answers at the same time, which are recorded as a group. */
 const answerTogether = (responses: readonly NewResponse[]) => Promise.all(responses.map(answer));
 
-/** How many transactions recorded the responses of these surveys. */
+/** The number of transactions that recorded the responses of these surveys. */
 async function transactionsOf(...surveys: readonly Survey[]): Promise<number> {
   const [row] = await db<{ transactions: number }[]>`
     select count(distinct xmin::text)::int as transactions
@@ -261,8 +261,8 @@ test('an answer whose contact is deleted fails alone', async () => {
 type Held = { hold: (tx: Sql, s: Survey) => PromiseLike<unknown>; leavesOut: boolean };
 
 /**
- * Locks of another transaction, and how the group reacts: it leaves the response out, or fails and all are recorded
- * singly.
+ * Locks of another transaction, and the reaction of the group: it skips the response, or it fails and all responses are
+ * recorded singly.
  */
 const held: Record<string, Held> = {
   'its survey': {
@@ -392,7 +392,7 @@ const varied = (s: Survey): NewResponse[] => [
   responseOf(s, null, { created_at: at }),
 ];
 
-/** All rows that the answers to a survey led to, without ids and times of their own. */
+/** All rows that the answers to a survey caused, without ids and times. */
 async function everythingOf({ orgId, surveyId }: Survey) {
   const plain = async (rows: PromiseLike<readonly Record<string, unknown>[]>) =>
     (await rows)

@@ -10,7 +10,7 @@ const asJson = { 'Content-Type': 'application/json' };
 const send = (path: string, body: string) =>
   request(path, { method: 'POST', headers: asJson, body });
 
-/** A JSON answer of exactly so many bytes. */
+/** A JSON answer with exactly this number of bytes. */
 function answerOf(bytes: number): string {
   const answer = JSON.stringify({ score: 9, pad: '' });
   return answer.replace('""', `"${'x'.repeat(bytes - answer.length)}"`);

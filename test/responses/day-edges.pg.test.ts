@@ -16,7 +16,7 @@ import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { makeTwins, type Twin, type TwinRow } from '../support/make/twins.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** Figures of responses that came at the first and at the last instant of a day, and of a range. */
+/** Counts responses at the first and last instant of a day and of a range. */
 const { db } = await testDatabase();
 const [twin] = await makeTwins(db);
 
@@ -56,7 +56,7 @@ const scopes: readonly Scoped[] = [
 const midnights = ['2024-03-04', '2024-03-06', '2024-03-07', '2024-03-09'].map(
   (day) => `${day}T00:00:00.000Z`,
 );
-/** Some of them are the times of responses. */
+/** Some of these instants are times of responses. */
 const instants = [...midnights, '2024-03-05T01:00:00.000Z', '2024-03-06T18:00:00.000Z'];
 
 const ranges: readonly Range[] = [
@@ -70,7 +70,7 @@ const ranges: readonly Range[] = [
   ]),
 ];
 
-/** A time of a row has microseconds, which compare as text. */
+/** Row times have microseconds and compare as text. */
 const isWithin = ({ at }: TwinRow, { from, to }: Range) =>
   (!from || at >= micro(from)) && (!to || at < micro(to));
 const micro = (time: Date) => time.toISOString().replace('Z', '000Z');
@@ -82,7 +82,7 @@ const countOf = (rows: readonly TwinRow[], { said: _, has }: Scoped) => {
   return [of('promoter'), of('passive'), of('detractor')];
 };
 
-/** A response on hold has no tag yet. */
+/** Responses on hold have no tags in this test. */
 const heldOf = (rows: readonly TwinRow[], { said, has }: Scoped) =>
   said.endsWith('tag') ? 0 : rows.filter((row) => row.held && has(row)).length;
 

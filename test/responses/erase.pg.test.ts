@@ -73,7 +73,7 @@ test('finds old comments of one organization, on hold or not', async () => {
 
 type Locked = { org: string; contactIds: string[]; ids: string[] };
 
-/** Each locks the responses of a scene, which two of them at once do in one order. */
+/** Statements that lock the responses of a scene. Two of them must use the same order. */
 const locking: Record<string, (locked: Locked) => Promise<unknown>> = {
   'erasing a person': ({ org, contactIds }) =>
     lockResponsesOf(db, org, { contactIds, key, before: null }),
@@ -86,7 +86,7 @@ for (const [name, act] of Object.entries(locking)) {
   test(`${name} locks responses in the order of ids`, async () => {
     const { org, contacts, respond } = await scene(db);
     const [first, last] = [randomUUID(), randomUUID()].toSorted() as [string, string];
-    // The other way round by their making, by their time and as they are given.
+    // Ids are in reverse order of creation, of `created_at` and of the arguments.
     for (const [n, id] of [last, first].entries()) {
       const created_at = new Date(Date.UTC(2020, 0, 1 + n));
       await respond({ id, contact_id: contacts[n], source: 'import', comment: 'Fine', created_at });
@@ -96,7 +96,7 @@ for (const [name, act] of Object.entries(locking)) {
       await tx`select from responses where id = ${first} for update`;
       acting = act({ org, contactIds: [...contacts], ids: [last, first] });
       await untilLockWaits(db);
-      // Were the other locked already, each would wait for the other.
+      // If the other row were locked already, the two would deadlock.
       await tx`select from responses where id = ${last} for update nowait`;
     });
     await acting;

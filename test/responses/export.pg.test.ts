@@ -71,7 +71,9 @@ test('a slowly read export has each response once during writes', async () => {
   assert.ok(before.every(({ id }) => ids.has(id) || deleted.has(id)));
 });
 
-/** Answers of texts that a file could take for something else, the first one without any; how many they are. */
+/**
+ * Adds answers whose texts could be mistaken for markup or numbers, and a first one without text. Returns their number.
+ */
 async function addOddAnswers(org: Awaited<ReturnType<typeof client>>): Promise<number> {
   const odd = [
     '',

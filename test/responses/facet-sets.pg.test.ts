@@ -9,7 +9,7 @@ const { db } = await testDatabase();
 const app = testApp(db);
 const from = '2024-03-04T00:00:00Z';
 
-/** A week with some 130 responses a day, but few on the third; several came at the same instant, also at midnight. */
+/** A week with about 130 responses a day, but few on the third. Some times are equal, also at midnight. */
 async function makeScene() {
   const { id: org, read } = await makeClient(db);
   const surveys = [
@@ -60,7 +60,7 @@ async function respond(
     select ${org}, id, ${tag} from given join added using (id) where n % 6 = 0`;
 }
 
-/** Each filter, and several at once that differ in all. */
+/** Each filter alone, and combinations of filters. */
 function combinations({ surveys, tag, org }: Scene): string[] {
   const [mine, rare] = ['property.plan=pro', 'property.tenth=7'];
   const owner = `owner=${encodeURIComponent(`${org}@members.test`)}`;
@@ -117,7 +117,7 @@ async function check(scene: Scene, when: string, step = 1) {
   }
 }
 
-/** Scores and trends of several facets at once, of all surveys and of some. */
+/** Compares scores and trends of facet combinations, over all surveys and over some. */
 async function checkScores(scene: Scene, when: string) {
   for (const several of [
     'property.plan=pro&property.source=shop',
@@ -146,7 +146,7 @@ async function checkScores(scene: Scene, when: string) {
 
 type Tally = { promoters: number; passives: number; detractors: number };
 
-/** From the responses and what they have, never from facets. */
+/** Counts the rows directly, without facets. */
 async function byHand({ org }: Scene, query: URLSearchParams) {
   const on = (name: string) => query.get(name);
   const properties = [...query].filter(([name]) => name.startsWith('property.'));

@@ -12,7 +12,7 @@ import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
 
-/** Results by the number of contacts left on the survey, and of responses that no survey accepts. */
+/** Records answers by the number of remaining contacts, and answers that no survey accepts. */
 const { db } = await testDatabase();
 
 type Survey = { org_id: string; survey_id: string; people: string[] };
@@ -56,7 +56,7 @@ async function makeSurveyOf(org_id: string, contacts: number, over = {}): Promis
 
 const { most } = one(await db<{ most: number }[]>`select most_uncommitted_responses() as most`);
 
-/** Which of these answers a group recorded. */
+/** True for each answer that the group recorded. */
 async function recordGroup(sql: Sql, answers: readonly NewResponse[]) {
   const group = answers.map((response) => ({ response, effects: effectsOf(response) }));
   const ids = (await recordAnswers(sql, group, 5000)).map(({ id }) => id);
@@ -65,7 +65,7 @@ async function recordGroup(sql: Sql, answers: readonly NewResponse[]) {
 
 const recordAlone = async (sql: Sql, answer: NewResponse) => (await recordGroup(sql, [answer]))[0];
 
-/** Contacts of the survey that are left, and whether one answer alone, and two that come together, are recorded. */
+/** Remaining contacts, and if one answer alone, and two at once, are recorded. */
 const left: [contacts: number, alone: boolean, together: boolean][] = [
   [1, false, false],
   [2, true, false],

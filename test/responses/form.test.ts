@@ -40,7 +40,7 @@ for (const type of surveyTypes) {
   });
 }
 
-/** As a screen reader reads the scores out, in the order of the page. */
+/** Scores as a screen reader reads them, in page order. */
 const readOut: Record<SurveyType, readonly string[]> = {
   nps: ['0 Not at all likely', ...'123456789', '10 Extremely likely'],
   csat: ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied'],

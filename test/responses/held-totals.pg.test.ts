@@ -10,7 +10,7 @@ import { assertTalliesHold } from '../support/probe/tallies.ts';
 const { db } = await testDatabase();
 const at = new Date('2026-05-06T07:08:09Z');
 
-/** A survey of an organization of its own, with contacts that were mailed in one quarter of an hour. */
+/** A survey in its own organization, whose contacts were mailed in the same quarter hour. */
 async function survey({ contacts }: { contacts: number }) {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);
@@ -50,7 +50,7 @@ const effectsOf = ({ org_id }: NewResponse) => ({
   analyze: false,
 });
 
-/** The two ways to record answers. Neither may wait for a total: a lock that is not free soon is an error. */
+/** The two ways to record answers. Waiting for the lock of a total fails soon. */
 const ways: Record<string, (tx: Sql, responses: readonly NewResponse[]) => Promise<string[]>> = {
   alone: async (tx, responses) => {
     const recorded: string[] = [];
@@ -105,7 +105,7 @@ type Near = {
   over?: Partial<NewResponse>;
   shared?: boolean;
   recorded: boolean;
-  /** True if the survey's row is locked against everybody, not only against other groups. */
+  /** True if the survey is locked against everybody, not only against other groups. */
   alone: boolean;
 };
 

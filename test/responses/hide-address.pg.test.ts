@@ -8,7 +8,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const key = 'ada@people.test';
 
-/** An organization whose responses have comments and notes, from before a time and after it. */
+/** An organization whose responses have comments and notes from before and after a time. */
 async function scene() {
   const org_id = await makeOrganization(db);
   const of = { org_id, survey_id: await makeSurvey(db, org_id) };

@@ -20,7 +20,7 @@ const response = (day: string, person: Omit<Person, 'key'>): ForeignResponse => 
   person: { ...person, key: person.email.toLowerCase() },
 });
 
-/** Two people, in the order of their times. */
+/** Responses of two people, in order of time. */
 const responses = [
   response('2024-03-01', { email: 'Ben@people.test', name: 'Ben', properties: { plan: 'team' } }),
   response('2024-03-02', {

@@ -14,13 +14,13 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const { post } = visitor(db);
 
-/** Names that are known of the organization, the sender and the contact, and are found nowhere else. */
+/** Names of the organization's people, the sender and the contact, which occur nowhere else. */
 const known = { people: 'quennell', from_name: 'draycote', name: 'ollivander' };
 const comment = 'i asked quennell, then draycote, and ollivander waited for the slow export';
 const anonymous = 'i asked [name], then [name], and ollivander waited for the slow export';
 const redacted = 'i asked [name], then [name], and [name] waited for the slow export';
 
-/** A survey with one contact, all of whose known names are in the comment. */
+/** A survey with one contact, and a comment with all of these names. */
 async function survey() {
   const asked = await ask(db);
   const { organization: id, survey: surveyId, contact } = asked;
@@ -32,7 +32,7 @@ async function survey() {
   return {
     ...asked,
     organization: { id, name: 'Acme', time_zone: 'UTC', ai_enabled: true },
-    /** The excerpt that subscribers got. */
+    /** The excerpt in the event for subscribers. */
     excerpt: async () => {
       const [delivery] = await db<{ body: string }[]>`
         select body from deliveries where org_id = ${id} and event = 'detractor.detected'`;
@@ -41,7 +41,7 @@ async function survey() {
   };
 }
 
-/** An analyst that keeps what it is given. */
+/** An analyst that records its input. */
 function listener() {
   const received: string[] = [];
   const analyst: Analyst = {

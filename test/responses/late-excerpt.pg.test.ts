@@ -29,7 +29,7 @@ const excerptsOf = async (org: string) => {
   return deliveries.map(({ body }) => JSON.parse(body).comment);
 };
 
-/** An answer whose comment could not be read in time, and its job. */
+/** An answer whose comment was not redacted in time, and its job. */
 async function answeredLate() {
   const asked = await ask(db);
   const page = await visitor(db, { excerpt: notRead }).post(asked.personal, {

@@ -5,7 +5,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** Among them those whose clocks change at midnight, or at one o'clock. */
+/** Includes zones whose clocks change at midnight or one o'clock. */
 const zones = [
   'America/Havana',
   'America/Sao_Paulo',

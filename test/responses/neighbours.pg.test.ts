@@ -9,7 +9,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const allResponses = filterOf({ tz: 'UTC', held: false, facets: [] });
 
-/** Several responses are of the same time; each day begins with some at its first instant. */
+/** Several responses have equal times, and each day begins with some at its first instant. */
 async function makeScene() {
   const { org } = await makeWeeks(db, { responses: 840, together: 3, minutes: 96 });
   const [owner] = await db<{ id: string }[]>`
@@ -79,7 +79,7 @@ async function check(org: string, filters: readonly ResponseFilter[], when: stri
 
 type Listed = { at: string; id: string };
 
-/** From the rows alone, newest first. */
+/** The list computed from the rows alone, newest first. */
 async function listed(org: string, filter: ResponseFilter): Promise<Listed[]> {
   const { facets, category, language, type, range, pattern, held, owner, hasComment, state } =
     filter;

@@ -7,7 +7,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const { get, head, post, postJson } = visitor(db);
 
-/** Every row that an answer would add or change, and none that a mere opening does. */
+/** Counts the rows that an answer adds or changes and that opening the page does not. */
 async function counted(survey: string) {
   const [state] = await db`
     select s.status, s.updated_at, c.status as contact, c.responded_at,

@@ -30,13 +30,13 @@ const responseOf = ({ orgId, surveyId }: Survey, contactId: string): NewResponse
   created_at: new Date(),
 });
 
-/** A survey with more contacts left is not locked by those that answer. */
+/** Answers do not lock a survey with more remaining contacts than this. */
 async function mostUncommitted(): Promise<number> {
   const [row] = await db<{ most: number }[]>`select most_uncommitted_responses() as most`;
   return row!.most;
 }
 
-/** A survey with contacts, and a webhook that subscribes to everything. */
+/** A survey with contacts, and a webhook for all events. */
 async function survey({ contacts = 2 } = {}) {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);
@@ -176,7 +176,7 @@ test('a survey completes once when all contacts answer at once', async () => {
   await assertTalliesHold(db);
 });
 
-/** Records an answer as a group of one, and says whether it was not left out. */
+/** Records an answer as a group of one. Returns true if it was recorded. */
 async function respond(sql: Sql, s: Survey, contactId: string): Promise<boolean> {
   const effects = { added: { orgId: s.orgId, events: [] }, analyze: false };
   const response = responseOf(s, contactId);

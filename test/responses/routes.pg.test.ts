@@ -13,7 +13,7 @@ async function client() {
   const survey_id = await makeSurvey(db, id);
   const of = { org_id: id, survey_id };
   const answer = (over: Record<string, unknown> = {}) => makeResponse(db, of, over);
-  /** At a time to the microsecond, which a parameter of the driver would lose. */
+  /** Inserts the time as text, because the driver would cut its microseconds. */
   const answerAt = async (time: string, over: Record<string, unknown> = {}) => {
     const response = await answer(over);
     await db`update responses set created_at = ${time}::text::timestamptz where id = ${response}`;
@@ -24,7 +24,7 @@ async function client() {
 
 type Client = Awaited<ReturnType<typeof client>>;
 
-/** An answer at each of these times; what a query finds of them, by their place. */
+/** Adds an answer at each time. Returns a function that lists the positions that a query matches. */
 async function answersAt(org: Client, times: readonly string[]) {
   const ids: string[] = [];
   for (const time of times) ids.push(await org.answerAt(time));

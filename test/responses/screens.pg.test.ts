@@ -303,7 +303,7 @@ test("another organization's response returns 404", async () => {
   for (const path of [id, 'no-id']) {
     const answer = await mine.get(`${mine.list}/${path}`);
     assert.equal(answer.status, 404);
-    // The API names mistakes for programs; a reader only sees a wrong parameter.
+    // Readers see that a parameter is wrong, without the API's details for programs.
     assert.doesNotMatch(await answer.text(), /Details:/);
   }
   const mistaken = await mine.get(`${mine.list}?category=great`);
@@ -325,7 +325,7 @@ test('a response keeps the filters of its list', async () => {
     respond({ category: 'detractor', score: 1, created_at: at(day), ...over });
   const [oldest, middle] = [await bad(1), await bad(2)];
   await respond({ created_at: at(3) });
-  // Two of one instant have an order too.
+  // Responses with equal times are ordered by id.
   const newest = [await bad(4), await bad(4)].sort();
   const query = '?category=detractor&state=open';
   assert.match(

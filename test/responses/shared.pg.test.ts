@@ -7,7 +7,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const { get, post, postJson } = visitor(db);
 
-/** The one cookie that a page sets, ready to be sent back. */
+/** The cookie that a page sets, ready to be sent back. */
 const cookieOf = (page: Response) => page.headers.get('Set-Cookie')?.split(';')[0] ?? '';
 
 test('a browser answers once, and then sees its answer', async () => {
@@ -67,7 +67,7 @@ test('a completed survey takes shared answers, and completes only once', async (
   assert.deepEqual(await events(), ['response.received', 'response.received', 'survey.completed']);
 });
 
-/** As if so many answers had come from this address; in the next minute, so that it cannot end meanwhile. */
+/** Simulates earlier answers from this address, in the next minute so that the window does not end during the test. */
 async function arrived(survey: string, address: string, count: number) {
   await db`
     insert into rate_windows (subject, minute, count)

@@ -54,7 +54,7 @@ test('each day has a row, even without responses', async () => {
 test('days, weeks and months follow the zone and its clock changes', async () => {
   const org = await client();
   const of = { org_id: org.id, survey_id: await makeSurvey(db, org.id) };
-  // Berlin puts its clocks forward in the night to Sunday, 31 March 2024.
+  // Berlin's clocks go forward in the night to Sunday, 31 March 2024.
   for (const created_at of [
     '2024-03-30T22:59:59.999Z',
     '2024-03-30T23:00:00Z',
@@ -111,7 +111,7 @@ test('in every zone each row is the rollup of its time range', async () => {
   await checkZones(org.id, surveys);
 });
 
-/** Every row of every trend is what its own stretch of time holds. */
+/** Compares each row of each trend with the responses in its time range. */
 async function checkZones(orgId: string, surveys: readonly string[]) {
   for (const timeZone of zones) {
     for (const [from, to] of [
@@ -144,7 +144,7 @@ async function checkZones(orgId: string, surveys: readonly string[]) {
   }
 }
 
-/** The same by reading every row. A bare date is a day of the zone. */
+/** Counts by reading every row. A date without a time is a day of the zone. */
 async function countedByHand(
   orgId: string,
   {

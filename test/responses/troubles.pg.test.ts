@@ -8,7 +8,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db, url } = await testDatabase();
 const { get, post, postJson, request } = visitor(db);
 
-/** The page's words, and that it is a page like the others. */
+/** Text of a page that must have the layout of all pages. */
 async function pageOf(answer: Response) {
   assert.match(answer.headers.get('Content-Type') ?? '', /^text\/html/);
   assert.match(answer.headers.get('Content-Security-Policy') ?? '', /^default-src 'none'/);
@@ -85,7 +85,7 @@ test('an internal error is a page without its cause', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-/** A visitor of a service whose way to the database can be cut. */
+/** A visitor of a service whose connection to the database can be cut. */
 async function cuttable(excerpt?: (cut: () => Promise<void>) => Promise<string>) {
   const proxy = await proxyTo(url);
   const through = connect(proxy.url, { connections: 1 });

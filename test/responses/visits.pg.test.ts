@@ -55,7 +55,7 @@ test('a link has the newest 60 visits of its contact in the last minute', async 
   const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
   await db.begin(async (tx) => {
     await tx`delete from link_visits`;
-    // The time stands still: a visit of exactly a minute ago is too old.
+    // now() stays the same in a transaction. A visit of exactly a minute ago is too old.
     await tx`
       insert into link_visits (org_id, survey_id, contact_id, kind, method, score, visited_at)
       select org_id, survey_id, c.id, 'view', 'GET', v.score, now() - v.ago

@@ -20,8 +20,8 @@ import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
 
 /**
- * Each statement on comments that wait, for two organizations whose responses have the same ids. A test is one
- * transaction, in which the time stands still.
+ * Statements on waiting comments, for two organizations whose responses have the same ids. Each test is one
+ * transaction, in which now() stays the same.
  */
 const { db } = await testDatabase();
 const inOneInstant = (name: string, act: (tx: Sql) => Promise<void>) =>
@@ -39,7 +39,7 @@ type Waiting = {
   askedAt?: string | null;
 };
 
-/** Two organizations, in the order of their ids, each with comments that wait: of the same ids, in the order given. */
+/** Two organizations in order of id, with waiting comments of the same ids in this order. */
 async function makeWaiting(sql: Sql, given: readonly Waiting[]) {
   const ids: string[] = given.map(() => randomUUID());
   const orgs = [await makeOrganization(sql), await makeOrganization(sql)].toSorted();
@@ -74,7 +74,7 @@ const rowsOf = async (sql: Sql, orgId: string) =>
 
 type Change = { orgs: readonly [string, string]; id: string; act: () => Promise<unknown> };
 
-/** Effect of an act on one comment of the first organization; it changes nothing else. */
+/** The change that an act makes to one comment of the first organization. Other comments must not change. */
 async function changeOf(sql: Sql, { orgs: [ours, theirs], id, act }: Change) {
   const [before, others] = [await rowsOf(sql, ours), await rowsOf(sql, theirs)];
   await act();
@@ -175,7 +175,7 @@ inOneInstant(
     ];
     for (const [said, waiting, isListed] of cases) {
       await db`delete from waiting_analyses`;
-      // The first waits for another process; the second is the case.
+      // A live process has claimed a comment of each organization. The second one also has the case under test.
       const { orgs } = await makeWaiting(db, [{ claimedBy: living }]);
       await addWaiting(db, orgs[1], { ids: [randomUUID()], given: [waiting] });
       const list = await listOrganizationsWaiting(db, { after: null, by: own, atMost: 9 });
@@ -313,7 +313,7 @@ test('requesting new analyses locks responses in the order of ids', async () => 
     await tx`select from responses where id = ${first} for update`;
     asking = insertWaitingSince(db, orgId, early);
     await untilLockWaits(db);
-    // Were the other locked already, each would wait for the other.
+    // If the other row were locked already, the two would deadlock.
     await tx`select from responses where id = ${last} for update nowait`;
   });
   assert.equal((await asking!).answers, 2);

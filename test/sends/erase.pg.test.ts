@@ -8,7 +8,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const months = ['2026-01-01', '2026-02-01'] as const;
 
-/** An organization that has used ten mails of each month. */
+/** An organization that has used ten mails in each of the months. */
 async function scene() {
   const org_id = await makeOrganization(db);
   await db`insert into mail_usage ${db(months.map((month) => ({ org_id, month, used: 10 })))}`;

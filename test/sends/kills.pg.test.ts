@@ -11,8 +11,8 @@ after(() => ground.close());
 const people = 8;
 
 /**
- * Where it dies, and of how many mails at most the outcome may then be unknown: those under way, four at
- * a time, and those that were answered but not yet recorded.
+ * Points of the kill with the maximum of mails whose outcome may be unknown: up to four in flight, and mails with a
+ * reply that was not recorded yet.
  */
 const kills: [point: Point, unknownAtMost: number][] = [
   ['before the claim commits', 0],

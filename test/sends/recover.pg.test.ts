@@ -117,7 +117,7 @@ test('begun mail of a failed job becomes unknown', async () => {
   assert.deepEqual(signals, [['unknown', null]]);
 });
 
-/** Mail jobs that send everything, and their recipients. */
+/** Mail jobs that accept every mail, and their recipients. */
 function counting() {
   const sent: string[] = [];
   const mailer: Mailer = {

@@ -40,7 +40,7 @@ const cases = states.flatMap((state) =>
 
 const monthOf = (state: (typeof states)[number]) => (states.indexOf(state) % 2 ? month : before);
 
-/** A mail of each case; its month depends on its state. */
+/** A mail for each case, in a month that depends on its state. */
 async function makeMails() {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);

@@ -14,7 +14,7 @@ const [here, there] = [
 ];
 after(() => Promise.all([here.stop(), there.stop()]));
 
-/** Longer than the interval of polling. */
+/** True if the request is woken by a notification and not by its poll. */
 async function isWoken(progress: typeof here, notify: (id: string) => Promise<void>) {
   const requestId = randomUUID();
   const watch = progress.watch(requestId);

@@ -41,7 +41,7 @@ test('a comment is analyzed once', async () => {
   assert.deepEqual([...(await org.waiting())], []);
 });
 
-/** Answers on demand. */
+/** An analyst that answers on demand. */
 function byHand(late: Analyst) {
   const slow = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();

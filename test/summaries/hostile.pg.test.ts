@@ -53,7 +53,7 @@ async function afterHostilities(analyst?: Analyst) {
   const calm = await org.analyzed(7, fine, '2026-05-02', createBuiltinAnalyst(readComment));
   const [before] = await org.analyses();
   for (const comment of corpus) {
-    // NULs are refused on the way in and refuses half characters by making them whole
+    // NULs are refused on input, which also replaces lone surrogates
     await org.analyzed(0, comment.toWellFormed(), '2026-05-10', analyst);
   }
   const wish = {

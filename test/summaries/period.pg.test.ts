@@ -9,7 +9,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const at = (iso: string) => new Date(iso);
 
-/** In the last month of the organization's time zone. */
+/** Adds a response in the last month of the organization's time zone. */
 async function respondLastMonth(org_id: string, over: object = {}) {
   const [last] = await db<{ created_at: Date }[]>`
     select (date_trunc('month', now() at time zone time_zone) - interval '10 days') at time zone time_zone as created_at

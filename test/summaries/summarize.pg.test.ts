@@ -26,7 +26,7 @@ const writing = (value: string): Analyst => ({
   write: async () => ({ ok: true, value }),
 });
 
-/** Has a response in the last month. */
+/** An organization with a response in the last month. */
 async function makeDueMonth(over: Record<string, unknown> = {}) {
   const org = await makeFeedback(db, { ...old, ...over });
   const [last] = await db<{ day: Date }[]>`

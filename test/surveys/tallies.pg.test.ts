@@ -45,7 +45,7 @@ const add = [
     on conflict do nothing`,
 ];
 
-/** A few rows that no other writer has locked. */
+/** Some rows that no other writer has locked. */
 const some = (table: 'responses' | 'contacts', survey: Survey, limit: number) => db`
   id in (
     select id from ${db(table)} where survey_id = ${survey.id} order by random() limit ${limit}

@@ -9,7 +9,7 @@ import { fromSource } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const collector = await startCollector();
-/** A bundle has no modules that could be seen being loaded. */
+/** Runs from source, because the modules that a bundle loads cannot be observed. */
 const source = { db, url, startService: fromSource.startService };
 const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const reporting = {

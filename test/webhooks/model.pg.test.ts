@@ -104,7 +104,7 @@ async function step(real: Real, before: Model, operations: readonly Operation[])
   const possible = outcomes(before, operations);
   const giveUpAt = Date.now() + patienceMs;
   for (;;) {
-    await real.run({ do: 'wake' }); // as the jobs of what is written do
+    await real.run({ do: 'wake' }); // like the jobs of these rows
     const seen = await real.state();
     const model = possible.find((each) => isDeepStrictEqual(seen, shown(each)));
     if (model) return model;
@@ -118,7 +118,7 @@ function refused(error: unknown) {
   if (!(error instanceof Refusal)) throw error;
 }
 
-/** A queue may claim between any two operations and claims at the end. */
+/** A queue can claim between any two operations, and claims at the end. */
 function outcomes(before: Model, operations: readonly Operation[]): Model[] {
   const awake = after(before, { do: 'wake' });
   const ends = operations.flatMap((each, place) => {

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './api.d.ts';
 
-/** One call to every writing endpoint that a client starts with, and to two that read. */
+/** Calls each writing endpoint that a new client needs, and two reading ones. */
 const { ASKBACK_URL: baseUrl, ASKBACK_KEY: key, SURVEY_ID: surveyId } = process.env;
 const client = createClient<paths>({ baseUrl, headers: { 'X-API-Key': key } });
 

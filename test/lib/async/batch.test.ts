@@ -8,7 +8,7 @@ type Item = { key: string; n: number };
 const item = (key: string, n: number): Item => ({ key, n });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Records writes, which end when the test says so. */
+/** Writers that record their writes, which end when the test says so. */
 function heldWriters() {
   const writes: { own: boolean; items: Item[]; end: PromiseWithResolvers<void> }[] = [];
   const writer = (own: boolean) => async (items: Item[]) => {
@@ -211,7 +211,7 @@ function watch({ keyOf, ...writers }: Writers['writers'], writes: Write[], open:
   };
 }
 
-/** No key is in two batches at once, there are not too many batches, and none is too large. */
+/** Asserts the limits: no key in two batches at once, and neither too many nor too large batches. */
 function assertBounded(
   open: Write[],
   { maxItems, concurrency }: { maxItems: number; concurrency: number },
@@ -222,7 +222,7 @@ function assertBounded(
   for (const { items } of open) assert.ok(items.length <= maxItems, 'a batch is too large');
 }
 
-/** Flushed items are being written, unless all batches are in use. */
+/** Asserts that flushed items are being written, unless all batches are in use. */
 function assertGoesOn(
   key: string,
   open: Write[],

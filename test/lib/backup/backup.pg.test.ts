@@ -30,14 +30,14 @@ after(() => rmSync(folder, { recursive: true }));
 const secretKey = Buffer.alloc(32, 7);
 const simply = { archive, checkKey: () => {}, saveKey: () => {}, afterRestore: [] };
 
-/** Where a restore begins. */
+/** An empty database with a prepared queue, ready for a restore. */
 async function databaseWithQueue() {
   const empty = await emptyDatabase();
   await prepareQueue(empty.db, empty);
   return empty;
 }
 
-/** A deployment with awkward text in it, three jobs in the queue. */
+/** A deployment with unusual text and three queued jobs. */
 async function deployment() {
   const { db } = await testDatabase();
   const org_id = await makeOrganization(db, {
@@ -87,7 +87,7 @@ test('a restored deployment equals the one that was backed up', async () => {
   assert.deepEqual(await everything(fresh), before);
 });
 
-/** Rows of every table, whatever they mean: the backup must not choose among them. */
+/** Adds a row to every table, so that the test notices a table that the backup leaves out. */
 async function fillEveryTable(db: Db) {
   const org_id = await makeOrganization(db, { name: 'every table' });
   const survey_id = await makeSurvey(db, org_id);
@@ -184,7 +184,7 @@ async function fillMemberTables(db: Db, org_id: string) {
   await db`insert into audit_events ${db({ org_id, act: 'key.created', actor_kind: 'command', actor: 'ann' })}`;
 }
 
-/** Every row of every table but these, as text, in an order of its own. */
+/** All rows of all tables except these, as sorted text. */
 async function rowsByTable(db: Db, except: readonly string[]) {
   const found: Record<string, string[]> = {};
   for (const { table } of await listTables(db, except)) {
@@ -259,7 +259,7 @@ test('triggers and identity columns work after a restore', async () => {
   assert.equal(new Set(ids.map(({ id }) => id)).size, 4);
 });
 
-/** Message of a restore into a fresh database, which stays empty. */
+/** The refusal to restore a file into a fresh database, which must stay empty. */
 async function refusalOf(file: string): Promise<string> {
   const { db: fresh } = await databaseWithQueue();
   const refusal = await restore(fresh, file, simply).then(

@@ -22,11 +22,11 @@ test('statements fail at once while the database is away', async (t) => {
   const db = poolAt(t, proxy.url);
   await db`select 1`;
   await proxy.cut();
-  // Refused without a turn of the event loop: nothing waits for a connection.
+  // Rejected within a turn of the event loop, without waiting for a connection.
   const atOnce = (asked: Promise<unknown>) =>
     Promise.race([outcome(asked), setImmediate('it waits')]);
   await until('it is known', async () => (await atOnce(db`select 1`.execute())) === true);
-  // More than the pool has connections.
+  // More statements than the pool has connections.
   const refused = Array.from({ length: 50 }, () => atOnce(db`select 1`.execute()));
   assert.deepEqual(new Set(await Promise.all(refused)), new Set([true]));
   assert.equal(await atOnce(db.begin((tx) => tx`select 1`)), true);

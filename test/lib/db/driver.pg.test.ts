@@ -7,7 +7,7 @@ import { connect, type Db, isDatabaseAway, one, type Sql } from '../../../src/li
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
 
-// The changes of ops/vendor/postgres, each named by the number of its upstream issue or pull request.
+// Tests of the patches in ops/vendor/postgres, each named after its upstream issue or pull request.
 
 const { db: admin, url } = await testDatabase();
 const slots = 4;
@@ -46,7 +46,7 @@ async function useAllSlots(db: Db) {
   await inTime(Promise.all(Array.from({ length: slots * 2 }, use)));
 }
 
-/** The address of a server that handles its connections this way. */
+/** A server with this connection handler. Returns its address. */
 async function serve(t: TestContext, handle: (socket: net.Socket) => void) {
   const server = net.createServer((socket) => {
     socket.on('error', () => {});
@@ -63,7 +63,7 @@ test('#1155 a transaction refuses statements after a lost connection', async (t)
   const late: unknown[] = [];
   const begun = db.begin(async (tx) => {
     await cut(await pidOf(tx));
-    // The slot connects again: a late statement there would run outside of any transaction.
+    // The slot has reconnected. A late statement would run outside of any transaction.
     await useAllSlots(db);
     await tx`insert into notes values (${'late'})`.catch((error: unknown) => late.push(error));
   });
@@ -99,7 +99,7 @@ test('#1215 a statement is resent when its connection fails to start', async (t)
     server.on('error', () => {});
     server.pipe(socket);
     socket.on('data', (data) => {
-      // The driver's own question about types comes before the statement.
+      // The driver's own query for types comes before the statement.
       if (first && data.includes('typarray')) socket.end();
       else server.write(data);
     });
@@ -127,7 +127,7 @@ const threeRows = async (db: Db) => {
   assert.deepEqual([...rows], [{ id: 1 }, { id: 2 }, { id: 3 }]);
 };
 
-/** Fails after some rows have come. */
+/** A query that fails after it has returned some rows. */
 const streaming = (db: Db) =>
   db`select i, pg_sleep(0.01), repeat('x', 2000) from generate_series(1, 500) i`;
 
@@ -167,7 +167,7 @@ test('#1186 a lost transaction refuses statements that it had not sent', async (
   const db = poolOf(t);
   const begun = db.begin(async (tx) => {
     const pid = await pidOf(tx);
-    // More than the driver sends ahead on one connection.
+    // More statements than the driver sends ahead on one connection.
     const all = Array.from({ length: 250 }, () => tx`select pg_sleep(60)`);
     const ended = Promise.allSettled(all);
     await cut(pid);
@@ -210,7 +210,7 @@ test('a statement fails when the server hangs up before a greeting', async (t) =
   assert.equal(connections, 1);
 });
 
-/** The greeting of Postgres for a client that needs no password. */
+/** The startup messages of Postgres for a client without a password. */
 const welcome = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1');
 
 test('a statement gets the error of a connection that breaks with it', async (t) => {

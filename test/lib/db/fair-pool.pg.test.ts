@@ -17,7 +17,7 @@ const { db: outside, url } = await testDatabase();
 
 type Sizes = { connections?: number; processors?: number; now?: () => number };
 
-/** A pool of its own, as the service has it. */
+/** A pool with the fair sharing of the service. */
 function ownPool(t: TestContext, { connections = 8, processors = 2, now = () => 0 }: Sizes = {}) {
   const pool = connect(url, { connections });
   t.after(() => pool.end({ timeout: 0 }));
@@ -28,7 +28,7 @@ function ownPool(t: TestContext, { connections = 8, processors = 2, now = () => 
 
 let lastLock = 7000;
 
-/** Statements wait for this lock until it is released. */
+/** Takes a lock for which statements wait until it is released. */
 async function heldLock() {
   const lock = ++lastLock;
   const holder = await outside.reserve();
@@ -58,7 +58,7 @@ const times = <T>(count: number, make: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));
 const { signal: never } = new AbortController();
 
-/** How many of these get a slot at once, each group as many as there are connections. */
+/** The number of slots that each of these groups gets at once, when each asks for all connections. */
 function countHeld(connections: number, groups: readonly string[]) {
   const slots = createPoolSlots({ connections, processors: 4, now: () => 0 });
   for (let n = 0; n < connections; n++) for (const group of groups) slots.enter(group, () => {});
@@ -163,7 +163,7 @@ test('a request that has begun goes first, then kinds of work in turn', async (t
   await until('all of them wait', () => slots.use().waiting === 7);
   await release();
   await Promise.all([begun, ...all]);
-  // Its slot goes to another between its two statements.
+  // Another request gets the slot between its two statements.
   assert.deepEqual(done, [
     'answer',
     'begun',

@@ -23,7 +23,7 @@ async function follow(
   return followed;
 }
 
-/** A write, and where the log is after it. */
+/** Writes a row and returns the WAL position after it. */
 async function write(id: number): Promise<number> {
   await db`insert into notes values (${id})`;
   const rows = await db<{ at: number }[]>`
@@ -60,7 +60,7 @@ test('a replica that stops replaying is skipped once it is too far behind', asyn
   });
   const position = await write(2000);
   assert.equal(await followed.read(position, has(2000)), undefined);
-  // On a machine with more to do one look may go unanswered, and the next does not.
+  // On a busy machine a poll may get no response. The next one does.
   await until('an older reader is answered', async () => {
     const found = await followed.read(0, has(1));
     return found?.value;
@@ -100,7 +100,7 @@ test('a dead replica is skipped and used again when it is back', async (t) => {
 
 test('a writable server or another cluster is not a replica', async (t) => {
   const itself = await follow(t, { url: primary.url });
-  // Known from the first look on, which ends before the replica is given out.
+  // The first poll detects this, before the replica is returned.
   assert.equal(itself.problem(), 'points to the primary itself');
   const others = await startCluster(t);
   const stranger = await follow(t, { url: (await others.addReplica()).url });

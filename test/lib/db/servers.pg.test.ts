@@ -13,7 +13,7 @@ import { freePort } from '../../support/processes/free-port.ts';
 const addressOf = (...ports: number[]) =>
   `postgres://postgres@${ports.map((port) => `127.0.0.1:${port}`)}/postgres?target_session_attrs=read-write`;
 
-/** A pool that follows the server that takes writes. */
+/** A pool that follows the writable server. */
 function poolOf(t: { after: (end: () => Promise<void>) => void }, ...servers: { port: number }[]) {
   const url = addressOf(...servers.map(({ port }) => port));
   const route = reachServers(url);
@@ -41,10 +41,10 @@ const writesGoOn = (sql: Db) =>
     ),
   );
 
-/** A statement that is not broken would wait without an end. */
+/** Without its connection being closed, a statement would wait forever. */
 const tooLate = () => sleep(60_000, 'still waiting', { ref: false });
 
-/** As a cluster manager does it. */
+/** Promotes the replica, like a cluster manager. */
 async function promote(replica: TestServer) {
   const admin = connect(replica.url, { connections: 1 });
   await admin`select pg_promote()`;
@@ -117,7 +117,7 @@ test('closes connections to an unreachable server after a failover', async (t) =
   assert.ok(ends.every((ended) => ended === true || ended === 'written'));
   await writesGoOn(db);
   t.diagnostic(`${Math.round(performance.now() - promoted)} ms after the promotion`);
-  // A connection of the pool that was being made to the old one may break one statement more.
+  // A connection that was being made to the old server may break one more statement.
   const port = () => portOf(db).catch((error) => isDatabaseAway(error) && 'broken');
   const isThere = async () => (await port()) === replica.port;
   await until('reads go there', isThere);

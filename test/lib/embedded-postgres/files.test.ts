@@ -124,7 +124,7 @@ test('a stray pid file with the pid of another program is removed', async (t) =>
   };
   for (const [pid, kept] of [
     [process.pid, false],
-    [2 ** 30, true], // of no process: Postgres itself sees that
+    [2 ** 30, true], // no such process, which Postgres detects itself
     ['no number', true],
   ] as const) {
     write(pid);

@@ -5,7 +5,7 @@ import { exportResponse, type ListReader, readAhead } from '../../../src/lib/exp
 
 const rowsOfRange = 4;
 
-/** A list of numbers that counts up; the read after `failsAfter` fails. */
+/** A list of consecutive numbers. Reads fail after `failsAfter`. */
 function makeList(many: number, failsAfter = Infinity) {
   const reads: number[] = [];
   let reader: ListReader | undefined;

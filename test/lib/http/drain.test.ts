@@ -46,7 +46,7 @@ test('a request in flight finishes within the time limit', async () => {
   await asked.promise;
 
   const drained = listener.drain();
-  setTimeout(() => answer.resolve(new Response('at last')), 1000); // past all other patience
+  setTimeout(() => answer.resolve(new Response('at last')), 1000); // beyond all other time limits
   assert.match(await text(client), /at last$/);
   await drained;
 });

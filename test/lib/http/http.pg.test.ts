@@ -34,7 +34,7 @@ app.post('/api/v1/full', async () => {
   await db`do ${db.unsafe("$$begin raise exception using errcode = 'disk_full'; end$$")}`;
 });
 app.post('/api/v1/full-for-connections', async () => {
-  const text = 'could not write init file'; // with the code of an internal error, as Postgres 15 says it
+  const text = 'could not write init file'; // Postgres 15 uses the code of an internal error
   await db`do ${db.unsafe(`$$begin raise exception using errcode = 'XX000', message = '${text}'; end$$`)}`;
 });
 app.post('/api/v1/busy', () => {
@@ -268,10 +268,10 @@ async function refuses(answer: Response, status: number, error: string | RegExp)
   else assert.match(body.error, error);
 }
 
-/** A JSON object of exactly so many bytes. */
+/** A JSON object with exactly this number of bytes. */
 const bodyOf = (bytes: number) => `{"text":"${'x'.repeat(bytes - '{"text":""}'.length)}"}`;
 
-/** Says something to the server, and then the same over and over while it listens; gives its answer. */
+/** Sends text to the server, then repeats `overAndOver` until it responds. Returns the response. */
 function talk(words: string, overAndOver = ''): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = dial(port, '127.0.0.1');
@@ -282,7 +282,7 @@ function talk(words: string, overAndOver = ''): Promise<string> {
   socket.on('data', (data) => {
     answer += data;
   });
-  socket.on('error', () => {}); // the server may hang up while we speak: its answer is what counts
+  socket.on('error', () => {}); // the server may disconnect in the middle, and only its response counts
   socket.on('drain', goOn);
   socket.on('close', () => resolve(answer));
   socket.write(words);

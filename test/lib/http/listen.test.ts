@@ -45,7 +45,7 @@ async function opened(
   return { send, requestBegun, requestEnded };
 }
 
-/** A body that begins and stays open. */
+/** A request body that never ends. */
 const endless = () =>
   new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('begun')) });
 

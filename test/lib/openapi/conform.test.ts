@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conforms } from '../../support/probe/conforms.ts';
 
-/** The check of the API tests is tested itself: it must notice mistakes. */
+/** Tests the conformance check of the API tests itself. */
 const list = { data: [], meta: { total: 0 } };
 const failure = { error: 'no', code: 'rate_limited', request_id: 'r' };
 

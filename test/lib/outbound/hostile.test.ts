@@ -7,11 +7,11 @@ import type { FailureKind } from '../../../src/lib/outbound/connect.ts';
 import { createOutbound, type OutboundAnswer } from '../../../src/lib/outbound/post.ts';
 import { type Behaviour, startHostile } from '../../support/fakes/hostile-subscriber.ts';
 
-/** For subscribers that only the deadline ends, and for those that answer before. */
+/** For subscribers that only end at the deadline, and for the ones that answer before. */
 const deadlineMs = 2_000;
 const deadlineOfAnsweringMs = 8_000;
 const graceMs = 10_000;
-/** For all others: a busy machine is slow, and must not look like a subscriber that is. */
+/** For all other subscribers, so that a busy machine does not look like a slow one. */
 const ampleMs = 60_000;
 const atOnce = 100;
 const maxGrowthBytes = 96 * 1024 * 1024;
@@ -25,7 +25,7 @@ let hostile: Awaited<ReturnType<typeof startHostile>>;
 before(async () => {
   hostile = await startHostile();
   await once(polite.listen(0, '127.0.0.1'), 'listening');
-  // Warm, so that what is measured later is what an answer costs and not what starting costs.
+  // Warms up, so that later measurements do not include the start.
   await Promise.all(Array.from({ length: atOnce }, postPolitely));
 });
 
@@ -119,7 +119,7 @@ const post = (port: number, scheme = 'http', limitMs = ampleMs): Promise<Outboun
     deadlineMs: limitMs,
   });
 
-/** Peak memory of the process, beyond what it used before. */
+/** Measures the peak memory of the process above its current use. */
 function watchMemory() {
   const start = process.memoryUsage.rss();
   let peak = start;

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { answerTooLarge, limitAnswer } from '../../../src/lib/outbound/connect.ts';
 
-/** A socket on which answers of so many bytes arrive; each is read to its end. */
+/** A socket that receives responses of the given sizes, each of which is read completely. */
 function answered() {
   const arrives = new Duplex({
     read() {},

@@ -4,14 +4,14 @@ import { createResolve } from '../../../src/lib/outbound/connect.ts';
 
 type Answers = Partial<Record<'resolve4' | 'resolve6', string[]>>;
 
-/** Name servers that know these addresses of every name. */
+/** Name servers with these addresses for every name. */
 function nameServers({ resolve4, resolve6 }: Answers) {
   const say = (addresses?: string[]) =>
     addresses ? Promise.resolve(addresses) : Promise.reject(new Error('no such name'));
   return { resolve4: () => say(resolve4), resolve6: () => say(resolve6), cancel() {} } as never;
 }
 
-/** System lookups that are answered when a test says so. */
+/** System lookups that finish when the test says so. */
 function systemFiles() {
   const asked: { name: string; answer: (address: string) => void }[] = [];
   const systemLookup = (name: string) => {

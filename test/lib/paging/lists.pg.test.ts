@@ -11,7 +11,7 @@ const { id: org_id, read } = await makeClient(db);
 const stranger = await makeClient(db);
 const { list } = reader(testApp(db), read);
 
-// Groups of three rows of one statement, and so of one moment; the groups are a microsecond apart.
+// Groups of three rows with equal times, a microsecond apart.
 const moment = db`'2024-05-01T00:00:00.000997Z'::timestamptz + n / 3 * interval '1 microsecond'`;
 const rows = 40;
 const numbers = db`generate_series(1, ${rows}) n`;

@@ -24,7 +24,7 @@ const program = `
   });
 `;
 
-/** A process that has begun to serve, and prints what it and its thread may still do. */
+/** A serving process that prints the permissions of itself and of its thread. */
 const worker = createWorker({
   program: () => program,
   heapMb: 32,

@@ -8,7 +8,7 @@ import { until } from '../../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
 
-/** It is noticed in about a second, later on a machine that runs all tests at once; the queue itself waits for four hours. */
+/** Takes about a second, or longer on a busy machine. The queue itself would wait four hours. */
 const noticedWithinMs = 30_000;
 
 test('another process resumes jobs within a second after kill -9', async (t) => {

@@ -10,7 +10,7 @@ import { until } from '../../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
 
-/** So long that no poll comes to help within a test. */
+/** Too long for a poll to happen within a test. */
 const pollMs = 600_000;
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -11,7 +11,7 @@ import { testDatabase } from '../../support/probe/database.ts';
 
 const { url } = await testDatabase();
 
-/** The error of some work that must fail. */
+/** Returns the error of work that must fail. */
 async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(
     () => assert.fail('it did not fail'),
@@ -27,7 +27,7 @@ async function connected(options: pg.ClientConfig = {}) {
   return client;
 }
 
-/** A server that is no Postgres. */
+/** A server that does not speak the protocol of Postgres. */
 async function serverThat(answer: Parameters<typeof createServer>[1]) {
   const server: Server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -99,7 +99,7 @@ test('a runner releases its connection once when its listener breaks', async (t)
   const options = { pgPool: pool, events, taskList: { nothing() {} }, noHandleSignals: true };
   const logger = new Logger(() => () => {});
 
-  // It never learns whether it listens: the answer is not read before the connection breaks.
+  // The response to LISTEN is never read, because the connection breaks before.
   events.once('pool:listen:success', ({ client }) => socketOf(client).pause());
   const listening = once(events, 'pool:listen:success');
   const runner = await run({ ...options, logger, crontab: '' });

@@ -8,7 +8,7 @@ import { until } from '../../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
 
-/** The next outcomes cannot be recorded: the queue's own way of ending in silence. */
+/** Makes recording the next outcomes fail, which ends the queue's runner without an error. */
 async function hiccup({ times }: { times: number }) {
   await db`create sequence hiccups`;
   await db`select setval('hiccups', ${100 - times})`;
@@ -148,7 +148,7 @@ test('every connection cut: work goes on by itself within 5 s', async (t) => {
     const id = await enqueueDelivery(admin);
     waited.push((await runs.start(id)).at - cut);
   }
-  // Takes the best of three, because others on the machine may slow one down.
+  // Takes the best of three runs, because other work may slow the machine down.
   assert.ok(Math.min(...waited) < 5000, waited.join());
   await until('the jobs are recorded as done', async () => {
     return (await admin`select id from graphile_worker.jobs`).length === 0;

@@ -31,7 +31,7 @@ test('a job that does not end in time is given up: nothing stays locked', async 
   const jobs = await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task }, timing });
   const ids = await Promise.all(Array.from({ length: 150 }, () => enqueueDelivery(db)));
   await Promise.race(ids.map((id) => runs.start(id)));
-  // More than run at once: some are in flight, some wait in the process.
+  // More jobs than can run at once: some run, and others wait in the process.
   await until('more than 100 are locked', async () => (await locked()).length > 100);
 
   await jobs.stop();

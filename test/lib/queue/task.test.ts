@@ -11,7 +11,7 @@ const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 const postgresIsAway = Object.assign(new Error('away'), { code: '57P01' });
 const stopping = Object.assign(new Error('stopping'), { name: 'AbortError' });
 
-/** How a run ends, and what is written of it. */
+/** An end of a run, and the level of its log line. */
 const ends: { error: Error | undefined; level: string | undefined }[] = [
   { error: undefined, level: undefined },
   { error: new Error('a fault'), level: 'error' },
@@ -38,7 +38,7 @@ for (const { error, level } of ends) {
   });
 }
 
-/** From an hour on the trace of the cause is a link. */
+/** After an hour, the job only links to the trace of its cause. */
 for (const [minutes, isPart] of [
   [0, true],
   [59, true],

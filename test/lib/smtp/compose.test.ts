@@ -34,7 +34,7 @@ const filling: Filling = {
 
 const read = (message: Buffer | string) => PostalMime.parse(message);
 
-/** The same content, composed in full by nodemailer for this one recipient. */
+/** The same message for this recipient, composed by nodemailer. */
 function composedInFull(template: MessageTemplate, filling: Filling): Promise<Buffer> {
   const put = (text: string, encoded = (value: string) => value) =>
     text.replace(/\ufdd0([a-z_]+)\ufdd1/g, (_, name: string) => encoded(filling.slots[name]!));
@@ -79,7 +79,7 @@ for (const [what, value] of [
   });
 }
 
-/** Content as a reader sees it. Headers about the encoding may differ, headers with a meaning may not. */
+/** The contents of a message as a reader sees it. Headers about its encoding are left out. */
 async function seen(message: Buffer) {
   const { from, to, replyTo, subject, messageId, date, text, html, headers } = await read(message);
   const own = ['list-unsubscribe', 'list-unsubscribe-post', 'auto-submitted', 'feedback-id'];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { converse } from '../../../src/lib/smtp/connection.ts';
 
-/** A server that says these pieces, each as it arrives, in reply to one command. */
+/** The reply of a server that sends these chunks in response to one command. */
 async function replyTo(pieces: readonly string[]) {
   const socket = Object.assign(new EventEmitter(), { write: () => true });
   const connection = Object.assign(new EventEmitter(), {

@@ -26,7 +26,7 @@ const message = compose({
   slots: { name: 'Zoë', token: 'tok' },
 });
 
-/** The result of an independent verifier that finds our public key in the DNS. */
+/** The result of an independent verifier with our public key in its DNS. */
 async function verify(signed: Buffer) {
   const publicKey = rsa.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   const { results } = await dkimVerify(signed, {

@@ -119,7 +119,7 @@ const losses: [why: string, script: Script, kind: MailOutcome['kind']][] = [
   ['nonsense for a greeting', { greeting: 'HTTP/1.1 400 Bad Request' }, 'lost'],
 ];
 
-// The first and the last reply of each kind, and those next to them.
+// The lowest and highest code of each kind of reply, and their neighbours.
 const accepted = { kind: 'accepted' } as const;
 const later = { kind: 'refused', permanent: false } as const;
 const never = { kind: 'refused', permanent: true } as const;
@@ -242,7 +242,7 @@ test('an abort after the final dot is unknown', async () => {
   assert.equal((await pool.send(envelope, message, { signal: stop.signal })).kind, 'unknown');
 });
 
-/** A pool, and what it has said of its server so far. */
+/** A pool that records the reported problems of its server. */
 function observedPool(url: string, own: Partial<SmtpSettings> = {}, probeEveryMs = 60_000) {
   const problems: unknown[] = [];
   const onProblem = (problem: unknown) => void problems.push(problem);

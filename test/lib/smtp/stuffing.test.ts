@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { dotStuff } from '../../../src/lib/smtp/message.ts';
 
-/** As a server reads it (RFC 5321, 4.5.2): lines up to one of a dot alone, a first dot taken away. */
+/**
+ * Reads a message like a server (RFC 5321, 4.5.2): up to the line of a single dot, without the first dot of other
+ * lines.
+ */
 function received(text: string): string {
   const lines = text.split('\r\n');
   const kept = lines.slice(0, lines.indexOf('.')).map((line) => line.replace(/^\./, ''));

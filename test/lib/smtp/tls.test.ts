@@ -10,7 +10,7 @@ import { settingsFor } from '../../support/fakes/smtp-server.ts';
 const envelope = { from: 'hallo@baecker.example', to: 'ada@example.com' };
 const message = Buffer.from('Subject: hello\r\n\r\nbody\r\n');
 
-/** A well-behaved server with a certificate of its own making. */
+/** A standard server with a self-signed certificate. */
 async function relay(options: SMTPServerOptions) {
   const seen: { secure: boolean; user: string | undefined; raw: string }[] = [];
   const server = new SMTPServer({

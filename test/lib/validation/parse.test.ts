@@ -112,7 +112,7 @@ test('oneLine keeps joiners and removes control characters', () => {
   assert.equal(oneLine(' How\r\nare\u202e you? '), 'How are you?');
 });
 
-/** The first and the last of each range, and their neighbours. */
+/** The first and last character of each range, and their neighbours. */
 const edges: [refused: readonly number[], kept: readonly number[]][] = [
   [
     [0x0, 0x1f, 0x7f, 0x9f],

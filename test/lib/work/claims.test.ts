@@ -8,7 +8,7 @@ const limits = { running: 2, claim: 3, ready: 9, known: 20 };
 
 type Item = { id: string };
 
-/** A table of items in memory, and a worker that runs each until the test ends it. */
+/** A table of items in memory, and a worker whose items run until the test ends them. */
 function scene() {
   const table = new Map<string, 'free' | 'claimed'>();
   const runs: string[] = [];

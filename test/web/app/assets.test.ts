@@ -28,7 +28,7 @@ test('an asset has only its hashed address', async () => {
   }
 });
 
-/** Pages have the first two, some of them one more; what shows a survey on a website is on no page of the app. */
+/** Every page has these two scripts, and some have one more. The script for websites is not used in the app. */
 const everywhere = ['htmx.js', 'app.js'] as const;
 const scripts = webAssetNames.filter((asset) => asset.endsWith('.js') && asset !== 'embed.js');
 
