@@ -240,7 +240,7 @@ export const saveScript = [
 
 export const questionsStyle = oneLine(`
 .question { min-width: 0; margin: 0 0 2rem; padding: 0; border: 0 }
-.question > label, .question > legend { display: block; padding: 0; margin-bottom: .75rem; font-weight: 600; overflow-wrap: anywhere }
+.question > label:not(.option), .question > legend { display: block; padding: 0; margin-bottom: .75rem; font-weight: 600; overflow-wrap: anywhere }
 .question small { font-size: .875rem; font-weight: 400; color: var(--muted) }
 .question .several { display: block }
 .scale { display: flex; flex-wrap: wrap; gap: .25rem }

@@ -9,6 +9,7 @@ import { type UnsubscribeProps, unsubscribePage } from '../../src/suppressions/u
 import { surveyTypes } from '../../src/survey-types.ts';
 import { languageOf } from '../../src/web/language.ts';
 import { errorPage, type HtmlPage } from '../../src/web/layout.tsx';
+import { followUp } from './follow-up.ts';
 
 const sender = { name: 'Harbour & Pine', color: '#0f766e' };
 const questions = {
@@ -57,6 +58,19 @@ export const gallery: Record<string, HtmlPage> = {
   answered: answeredPage({ ...of({}), answer }),
   'answered-stars': answeredPage({ ...of({ type: 'star5' }), answer: { ...answer, score: 4 } }),
   'answered-arabic': answeredPage({ ...of(arabic), answer }),
+  questions: thanksPage({ ...of({}), answer, questions: followUp('en') }),
+  'questions-missing': answeredPage({
+    ...of({}),
+    answer,
+    questions: { ...followUp('en'), complaint: { isNotSaved: true, missing: ['q_3', 'q_4'] } },
+  }),
+  'questions-answered': answeredPage({
+    ...of({}),
+    answer,
+    questions: followUp('en'),
+    isFinal: true,
+  }),
+  'questions-arabic': thanksPage({ ...of(arabic), answer, questions: followUp('ar') }),
   closed: notTakingAnswersPage('closed', of({})),
   draft: notTakingAnswersPage('draft', of({})),
   'not-found': errorPage('notFound', languageOf('en')),

@@ -13,6 +13,7 @@ import { languageOf, languages } from '../../src/web/language.ts';
 import { errorPage } from '../../src/web/layout.tsx';
 import { arrivedMail } from '../support/make/survey-mail.ts';
 import { keepScreenshot, launchBrowser, phone } from './browser.ts';
+import { followUp } from './follow-up.ts';
 
 const browser = await launchBrowser();
 const context = await browser.newContext({ ...phone, reducedMotion: 'reduce' });
@@ -21,7 +22,7 @@ after(() => context.close());
 
 const sender = { name: 'Donaudampfschifffahrt & Söhne', color: '#0f766e' };
 const email = 'konstantin.alexandropoulos@customers.example.com';
-const looked = /^(form-nps|form-csat|form-thumbs|thanks|unsubscribed|mail-nps)$/;
+const looked = /^(form-nps|form-csat|form-thumbs|thanks|questions|unsubscribed|mail-nps)$/;
 
 for (const tag of languages.keys()) {
   test(`${tag}: every text of every page and mail fits a phone of 360 pixels`, async () => {
@@ -53,6 +54,7 @@ async function everything(tag: string): Promise<Record<string, string>> {
   const answer = { score: 2, comment: 'A comment', at: new Date('2026-09-23T10:00:00Z') };
   const pages = {
     thanks: thanksPage({ survey, language, answer }),
+    questions: thanksPage({ survey, language, answer, questions: followUp(tag) }),
     answered: answeredPage({ survey: { ...survey, type: 'star5' }, language, answer }),
     closed: notTakingAnswersPage('closed', { survey, language }),
     draft: notTakingAnswersPage('draft', { survey, language }),

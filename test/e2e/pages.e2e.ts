@@ -58,11 +58,11 @@ async function visit(page: Page, address: string) {
   );
 }
 
-/** Interactive elements smaller than a fingertip. */
+/** Interactive elements smaller than a fingertip. A label is part of its control. */
 const tooSmall = (page: Page) =>
   page.locator(pressable).evaluateAll((targets, smallest) => {
     const sizes = targets.map((target) => {
-      const { width, height } = target.getBoundingClientRect();
+      const { width, height } = (target.closest('label') ?? target).getBoundingClientRect();
       return { what: target.outerHTML, width, height };
     });
     return sizes.filter(({ width, height }) => Math.min(width, height) < smallest);
