@@ -56,9 +56,9 @@ test('/readyz warns about a refusing mail server until it accepts', async () => 
   assert.deepEqual(await warnings(), [200, undefined]);
   assert.equal((await scrape(address)).value('askback_mail_server_up'), 1);
   assert.equal(await service.stop(), 0);
-  const lines = service.stderr.lines.filter((line) => line.includes('the mail server can'));
+  const lines = service.stderr.lines.filter((line) => line.includes('the mail server is'));
   assert.deepEqual(
-    lines.map((line) => (line.includes('cannot') ? 'begins' : 'ends')),
+    lines.map((line) => (line.includes('unavailable') ? 'begins' : 'ends')),
     ['begins', 'ends'],
   );
 });

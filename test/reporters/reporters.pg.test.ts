@@ -332,7 +332,7 @@ test('reporter create refuses a Postgres with known vulnerabilities', async (t) 
   t.after(() => revokeReporter(db, name, actor).catch(() => {}));
   const { code, stderr } = await run('reporter', 'create', '--org', own.id, '--name', name);
   assert.equal(code, outdated ? 1 : 0);
-  if (outdated) assert.match(stderr, /has vulnerabilities that .* closes.*--accept-risk/);
+  if (outdated) assert.match(stderr, /has vulnerabilities.*--accept-risk/);
 });
 
 test('a reporter cannot take advisory locks or write large objects', async () => {
