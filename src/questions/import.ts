@@ -18,7 +18,7 @@ const maxQuestionText = 300;
 const maxOptions = 20;
 const maxLabel = 200;
 
-/** What a file answers to its questions: from some distinct values follows the kind of a question. */
+/** Reads the answers of a file. The number of distinct values decides the kind of each question. */
 export function createSamples() {
   const samples = new Map<string, { values: Set<string>; answers: number }>();
   function add(cells: ImportedCells | undefined) {

@@ -69,7 +69,7 @@ type Posted = {
   answers: PostedAnswer[];
   isSent: boolean;
   responseId: string | null;
-  /** Of a test, which records nothing. */
+  /** For a test, which records nothing. */
   score: unknown;
   fields: Record<string, string[]>;
 };
@@ -277,7 +277,7 @@ function showRefusal(c: Context, error: unknown, { link, address, posted }: Refu
   return showPage(c, answeredPage({ ...page, answer, questions, isFinal }), status);
 }
 
-/** What was entered, unchecked: only what fits a field of the form appears there. */
+/** Unvalidated input. The form shows only the values that fit its fields. */
 function enteredAnswers(before: StoredAnswers, { answers }: Posted): StoredAnswers {
   const entered = answers.map(({ questionId, value, other }) => {
     const values = [value].flat().map(String);

@@ -32,7 +32,7 @@ export async function findAnswered(sql: Sql, { org_id: orgId, id, questions }: A
   return new Set(rows.map((row) => row.question));
 }
 
-/** What a link leads to once its score is given. */
+/** The state of a link after the score was submitted. */
 export type AnsweredLink = Pick<
   SurveyLink,
   | 'survey_id'

@@ -4,7 +4,7 @@ import type { StoredAnswer, StoredAnswers } from './check-answers.ts';
 import { maxAnswerText, maxOtherText, type Question } from './definition.ts';
 
 export type QuestionsProps = {
-  /** Those of the response's category, in the language of the page. */
+  /** Questions for the response's category, in the language of the page. */
   questions: readonly Question[];
   answers: StoredAnswers;
   /** The language of the questions. */
@@ -206,7 +206,7 @@ function OptionFields({ question, answer, language, texts }: Omit<FieldProps, 'i
 
 type RecapProps = { questions: readonly Question[]; answers: StoredAnswers; language: string };
 
-/** What was answered, as terms of the list that shows the score. */
+/** Answers as items of the list that shows the score. */
 export const AnswersRecap = ({ questions, answers, language }: RecapProps) => (
   <>
     {questions.map((question) => {

@@ -239,7 +239,7 @@ const mailTraceparent = (sql: Sql, traced: boolean) =>
            order by claimed_at desc limit 1)`
     : sql`null`;
 
-/** What a response `r` answered, as JSON of an `AnsweredResponse`. */
+/** JSON of response `r` as an `AnsweredResponse`. */
 export const answeredJson = (sql: Sql): Part => sql`
   json_build_object(
     'id', r.id, 'score', r.score, 'comment', r.comment, 'at', r.created_at,

@@ -349,7 +349,7 @@ type ReadLink = SurveyLink & {
   embed_properties: ReturnType<typeof readEmbedProperties>;
 };
 
-/** What a page shows of a link. */
+/** The contents of the page of a link. */
 export type ShownLink = Pick<
   ReadLink,
   | 'org_id'

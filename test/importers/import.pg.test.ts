@@ -111,7 +111,7 @@ test('Delighted responses keep times, people, tags and notes', async () => {
   );
 });
 
-test('columns of Delighted that end in ? become answers to archived questions', async () => {
+test('Delighted columns that end in ? become answers to archived questions', async () => {
   const { survey } = await ask(db);
   await take('delighted', survey, file('questions.csv', samples.delightedResponses));
   const [row] = await db<{ questions: { text: string; kind: string; archived: boolean }[] }[]>`

@@ -55,7 +55,7 @@ test('Operator shows what is wrong and organizations without responses', async (
   for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);
 });
 
-test('Operator shows the newest failed requests and the busiest organizations', async (t) => {
+test('Operator shows recent failed requests and the busiest organizations', async (t) => {
   const requests = watchRequests();
   t.after(requests.stop);
   const own = bareApp(db, { requests });

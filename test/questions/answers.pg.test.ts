@@ -194,7 +194,7 @@ test('a missing required answer keeps the others and shows the form again', asyn
   assert.deepEqual(await stored(survey), { answers: { [taste.id]: { value: 5 } }, sent: false });
 });
 
-test('a form that does not fit the questions any more is shown with what was entered', async () => {
+test('a form for outdated questions is shown again with its input', async () => {
   const { personal, survey } = await asking();
   await post(personal, { score: '9' });
   const left = definition.filter(({ id }) => id !== taste.id);
@@ -217,7 +217,7 @@ test('a frame answers by the id of its response', async () => {
   assert.deepEqual(await stored(survey), { answers: { [taste.id]: { value: 1 } }, sent: true });
 });
 
-test('answers of a response on hold are on hold, and go with it when it is replaced', async () => {
+test('answers of a response on hold share its hold and its replacement', async () => {
   const { personal, survey, letTimePass } = await asking();
   await post(personal, { score: '9', topic: 'x' });
   assert.equal((await post(`${personal}/answers`, { [taste.id]: '1' })).status, 200);

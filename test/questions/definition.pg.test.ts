@@ -85,7 +85,7 @@ for (const [name, questions, complaint] of [
   });
 }
 
-test('a change updates by id, removes what has no answers, and archives the rest', async () => {
+test('PATCH updates by id, removes unanswered questions, archives the rest', async () => {
   const org = await client();
   const { id, share, questions } = await org.make([why, taste, more]);
   const [first, second] = questions as [Question, Question];

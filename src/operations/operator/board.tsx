@@ -52,7 +52,7 @@ const states: Readonly<Record<StatusFinding['status'], { text: string; kind: Sta
   ok: { text: 'OK', kind: 'fine' },
 };
 
-/** What is wrong comes first, for operators who are woken by an alert. */
+/** Problems come first, for operators who are woken by an alert. */
 export function StatusParts({ board }: { board: Board }) {
   const { findings, waiting, busiest, errors, slow, isLate } = board;
   const passed = findings.filter(({ status }) => status === 'ok');
