@@ -59,7 +59,8 @@ const opening = `# Benchmarks
 The last result of each part of \`make bench\`. The service, the load and Postgres share one machine. Each result names its commit, and the code
 may have changed since: \`make bench keep=yes\` writes new ones.
 
-- **fsync**: off, except in the sections of *units* whose title says "fsync on" and in *At rest*. Off measures the service, on also the disk.
+- **fsync**: off, except in the sections of *units* whose title says "fsync on" and in *At rest*. With fsync off the figures measure the
+  service, with fsync on also the disk.
 - **Rates** are per second. **µs** are CPU time per request, email or delivery, of the service or of Postgres.
 - **Memory** is \`Private_Clean\` plus \`Private_Dirty\` of \`/proc/PID/smaps_rollup\`, for the service without Postgres. The bench runs on the same
   Node, so the code of Node counts as shared. It is private if askback is the only Node process of the machine: \`dist/askback\` with a Postgres
