@@ -63,7 +63,7 @@ may have changed since: \`make bench keep=yes\` writes new ones.
   service, with fsync on also the disk.
 - **Rates** are per second. **µs** are CPU time per request, email or delivery, of the service or of Postgres.
 - **Memory** is \`Private_Clean\` plus \`Private_Dirty\` of \`/proc/PID/smaps_rollup\`, for the service without Postgres. The bench runs on the same
-  Node, so the code of Node counts as shared. It is private if askback is the only Node process of the machine: \`dist/askback\` with a Postgres
+  Node, so the code of Node counts as shared. This code is private if askback is the only Node process of the machine: \`dist/askback\` with a Postgres
   of its own has 105 to 116 MB at rest, of which 56 MB are anonymous memory and the rest is code mapped from the executable.
 `;
 

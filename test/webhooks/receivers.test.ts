@@ -64,7 +64,7 @@ test('the page documents every receiver, header and event', () => {
     assert.ok(page.includes(word), word);
   }
   const examples = [...page.matchAll(/^\{"version".*\}$/gm)].map(([text]) => JSON.parse(text));
-  assert.equal(examples.length, 4);
+  assert.equal(examples.length, 5);
   assert.deepEqual(Object.keys(examples[0]), Object.keys(JSON.parse(body)));
 });
 
