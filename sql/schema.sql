@@ -493,13 +493,13 @@ create index mails_by_contact on mails (contact_id);
 create index mails_by_request on mails (request_id);
 create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
 
--- A link that works once: the first sign-up, an invitation, a new password. Only the hash of its token is stored.
+-- A link that works once: the first sign-up, an invitation, a new password, a new email. Only the hash of its token is stored.
 create table member_links (
   token_hash bytea not null,                    -- SHA-256 of what stands in the link
   id uuid not null default gen_random_uuid(),   -- names an invitation where it is listed and withdrawn
-  kind text not null,                           -- welcome, invitation or reset
-  email text,                                   -- address that an invitation is for
-  member_id uuid,                               -- member whose password a reset changes
+  kind text not null,                           -- welcome, invitation, reset or email
+  email text,                                   -- address that an invitation is for, or that a member changes to
+  member_id uuid,                               -- member whose password or email it changes
   org_id uuid,                                  -- organization that an invitation leads to, if any
   role text,                                    -- role in the organization that an invitation leads to
   is_operator boolean not null default false,   -- whether it makes the person an operator
@@ -508,9 +508,9 @@ create table member_links (
   used_at timestamptz,                          -- when it was used: it works once
   created_at timestamptz not null default now(),
   constraint member_links_check check ((role is null) = (org_id is null)),
-  constraint member_links_check1 check ((kind = 'reset') = (member_id is not null)),
-  constraint member_links_check2 check ((kind = 'invitation') = (email is not null)),
-  constraint member_links_kind_check check (kind = any (array['welcome', 'invitation', 'reset'])),
+  constraint member_links_check1 check ((kind = any (array['reset', 'email'])) = (member_id is not null)),
+  constraint member_links_check2 check ((kind = any (array['invitation', 'email'])) = (email is not null)),
+  constraint member_links_kind_check check (kind = any (array['welcome', 'invitation', 'reset', 'email'])),
   constraint member_links_role_check check (role = any (array['viewer', 'editor', 'owner'])),
   constraint member_links_token_hash_check check (octet_length(token_hash) = 32),
   constraint member_links_member_id_fkey foreign key (member_id) references members(id) on delete cascade,

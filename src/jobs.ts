@@ -15,8 +15,16 @@ export const payloads = {
   'mailbox.clean_up': Nothing,
   'members.clean_up': Nothing,
   // `sealed` contains the token of the link.
+  'members.mail_confirmation': v.object({ link_id: Uuid, sealed: v.string() }),
   'members.mail_invitation': v.object({ link_id: Uuid, sealed: v.string() }),
-  'members.mail_notice': v.object({ id: Uuid, member_id: Uuid, act: v.string(), at: v.string() }),
+  'members.mail_notice': v.object({
+    id: Uuid,
+    member_id: Uuid,
+    act: v.string(),
+    at: v.string(),
+    /** The previous address of a changed email. */
+    to: v.optional(v.string()),
+  }),
   'members.mail_reset': v.object({ email: v.string() }),
   'notifications.assigned': v.object({ org_id: Uuid, member_id: Uuid, response_id: Uuid }),
   'notifications.clean_up': Nothing,

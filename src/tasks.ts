@@ -18,7 +18,13 @@ import type { Db } from './lib/db/db.ts';
 import { poolForGroup } from './lib/db/fair-pool.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
-import { type MailLinkTools, mailInvitation, mailNotice, mailReset } from './members/mail.ts';
+import {
+  type MailLinkTools,
+  mailConfirmation,
+  mailInvitation,
+  mailNotice,
+  mailReset,
+} from './members/mail.ts';
 import { cleanUpMembers } from './members/sign-in.ts';
 import { mailNotification, type NotificationTools } from './notifications/mail.ts';
 import { postNotification, type SlackTools } from './notifications/slack.ts';
@@ -78,6 +84,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),
     'members.clean_up': () => cleanUpMembers(tools),
+    'members.mail_confirmation': (job) => mailConfirmation(tools, job),
     'members.mail_invitation': (job) => mailInvitation(tools, job),
     'members.mail_notice': (job) => mailNotice(tools, job),
     'members.mail_reset': (job) => mailReset(tools, job),

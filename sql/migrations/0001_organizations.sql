@@ -181,7 +181,7 @@ comment on column memberships.role is 'viewer, editor or owner';
 create table member_links (
   token_hash  bytea primary key check (octet_length(token_hash) = 32),
   id          uuid not null unique default gen_random_uuid(),
-  kind        text not null check (kind in ('welcome', 'invitation', 'reset')),
+  kind        text not null check (kind in ('welcome', 'invitation', 'reset', 'email')),
   email       text,
   member_id   uuid references members (id) on delete cascade,
   org_id      uuid references organizations (id) on delete cascade,
@@ -192,8 +192,8 @@ create table member_links (
   used_at     timestamptz,
   created_at  timestamptz not null default now(),
   check ((role is null) = (org_id is null)),
-  check ((kind = 'reset') = (member_id is not null)),
-  check ((kind = 'invitation') = (email is not null))
+  check ((kind in ('reset', 'email')) = (member_id is not null)),
+  check ((kind in ('invitation', 'email')) = (email is not null))
 );
 
 create index member_links_by_organization on member_links (org_id) where org_id is not null;
@@ -201,16 +201,16 @@ create index member_links_by_member on member_links (member_id) where member_id 
 create index member_links_by_age on member_links (expires_at);
 
 comment on table member_links is
-  'A link that works once: the first sign-up, an invitation, a new password. Only the hash of its token is stored';
+  'A link that works once: the first sign-up, an invitation, a new password, a new email. Only the hash of its token is stored';
 comment on column member_links.id is 'names an invitation where it is listed and withdrawn';
-comment on column member_links.email is 'address that an invitation is for';
-comment on column member_links.member_id is 'member whose password a reset changes';
+comment on column member_links.email is 'address that an invitation is for, or that a member changes to';
+comment on column member_links.member_id is 'member whose password or email it changes';
 comment on column member_links.org_id is 'organization that an invitation leads to, if any';
 comment on column member_links.expires_at is 'when it stops working';
 comment on column member_links.is_operator is 'whether it makes the person an operator';
 comment on column member_links.proves_email is
   'whether it was only mailed and never shown: using it proves that the address is the person''s';
-comment on column member_links.kind is 'welcome, invitation or reset';
+comment on column member_links.kind is 'welcome, invitation, reset or email';
 comment on column member_links.role is 'role in the organization that an invitation leads to';
 comment on column member_links.token_hash is 'SHA-256 of what stands in the link';
 comment on column member_links.used_at is 'when it was used: it works once';

@@ -167,6 +167,7 @@ export const acts = {
   'member.role_changed': 'changed the role of a member',
   'member.removed': 'removed a member',
   'member.changed': 'changed an account',
+  'member.email_changed': 'changed the email of an account',
   'member.password_changed': 'changed the password of an account',
   'member.reset': 'created a link to set a new password',
   'member.passkey_added': 'added a passkey',

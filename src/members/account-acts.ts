@@ -3,10 +3,15 @@ import { type Act, type AuditedAct, recordAct } from '../audit/acts.ts';
 import { enqueue } from '../jobs.ts';
 import type { Sql } from '../lib/db/db.ts';
 
-type AccountAct = Pick<AuditedAct, 'actor' | 'act' | 'details'> & { memberId: string };
+type AccountAct = Pick<AuditedAct, 'actor' | 'act' | 'details'> & {
+  memberId: string;
+  /** The address of the notice, if it is not the member's. */
+  noticeTo?: string;
+};
 
 /** Changes of credentials, as the subject of the mail that notifies the member. */
 export const noticeSubjects: Partial<Record<Act, string>> = {
+  'member.email_changed': 'The email of your account was changed',
   'member.password_changed': 'Your password was changed',
   'member.passkey_added': 'A passkey was added to your account',
   'member.passkey_removed': 'A passkey was removed from your account',
@@ -21,7 +26,7 @@ export const noticeSubjects: Partial<Record<Act, string>> = {
  * Records an act on an account in each organization of the member. A change of credentials is also mailed to the
  * member, so that nobody can add a way in unnoticed.
  */
-export async function recordAccountAct(tx: Sql, { memberId, ...act }: AccountAct) {
+export async function recordAccountAct(tx: Sql, { memberId, noticeTo: to, ...act }: AccountAct) {
   const organizations = await tx<{ id: string }[]>`
     -- all organizations
     select org_id as id from memberships where member_id = ${memberId} order by org_id`;
@@ -31,7 +36,7 @@ export async function recordAccountAct(tx: Sql, { memberId, ...act }: AccountAct
   }
   if (noticeSubjects[act.act]) {
     const at = new Date().toISOString();
-    const payload = { id: randomUUID(), member_id: memberId, act: act.act, at };
+    const payload = { id: randomUUID(), member_id: memberId, act: act.act, at, to };
     await enqueue(tx, [{ task: 'members.mail_notice', payload }]);
   }
 }

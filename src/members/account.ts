@@ -8,7 +8,7 @@ import type { SignedInMember } from '../sessions/session.ts';
 import { recordAccountAct } from './account-acts.ts';
 import type { OwnAccount } from './codes.ts';
 import { hashPassword } from './password.ts';
-import { deleteResetLinks, setPassword } from './queries.ts';
+import { deleteMemberLinks, setPassword } from './queries.ts';
 import { checkOwnPassword } from './sign-in.ts';
 
 export async function changeName(db: Db, { memberId, actor }: OwnAccount, name: string) {
@@ -42,7 +42,7 @@ export async function changePassword(
   const passwordHash = await hashPassword(password, { address: clientAddress(c) });
   await inTransaction(db, async (tx) => {
     await setPassword(tx, memberId, passwordHash);
-    await deleteResetLinks(tx, memberId);
+    await deleteMemberLinks(tx, memberId);
     await deleteSessions(tx, memberId, { except: member.sessionId });
     await renewProof(tx, member.sessionId);
     await recordAccountAct(tx, { memberId, actor, act: 'member.password_changed' });

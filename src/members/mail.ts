@@ -11,7 +11,7 @@ import {
   countResetLinks,
   findCredentials,
   findCredentialsById,
-  findInvitedLink,
+  findMailedLink,
   type LiveLink,
 } from './queries.ts';
 import { insertReset } from './reset.ts';
@@ -31,7 +31,7 @@ export async function mailInvitation(
   { db, appMailer, secrets, publicUrl }: MailLinkTools,
   { link_id, sealed }: JobPayloads['members.mail_invitation'],
 ) {
-  const link = await findInvitedLink(db, link_id);
+  const link = await findMailedLink(db, 'invitation', link_id);
   if (!link?.email) return;
   const token = secrets.open(sealedFor(link_id), Buffer.from(sealed, 'base64'));
   const letter = invitationLetter(link, `${publicUrl}/invitations/${token}`);
@@ -40,6 +40,22 @@ export async function mailInvitation(
     to: { name: null, address: link.email },
     id: `invitation-${link_id}`,
     group: link.orgId ?? 'members',
+  });
+}
+
+/** Mails the link that changes a member's email to the new address, unless it was replaced or used in the meantime. */
+export async function mailConfirmation(
+  { db, appMailer, secrets, publicUrl }: MailLinkTools,
+  { link_id, sealed }: JobPayloads['members.mail_confirmation'],
+) {
+  const link = await findMailedLink(db, 'email', link_id);
+  if (!link?.email) return;
+  const token = secrets.open(sealedFor(link_id), Buffer.from(sealed, 'base64'));
+  await sendOrRetry(appMailer, {
+    ...writeAppLetter(confirmationLetter(`${publicUrl}/account/email/${token}`)),
+    to: { name: null, address: link.email },
+    id: `confirmation-${link_id}`,
+    group: 'members',
   });
 }
 
@@ -64,14 +80,17 @@ export async function mailReset(
 /** Notifies a member of a change of credentials. */
 export async function mailNotice(
   { db, appMailer, publicUrl }: Omit<MailLinkTools, 'secrets'>,
-  { id, member_id, act, at }: JobPayloads['members.mail_notice'],
+  { id, member_id, act, at, to }: JobPayloads['members.mail_notice'],
 ) {
   const member = await findCredentialsById(db, member_id);
   const subject = noticeSubjects[act as Act];
   if (!member || !subject) return;
   await sendOrRetry(appMailer, {
-    ...writeAppLetter(noticeLetter(subject, new Date(at), `${publicUrl}/account`)),
-    to: { name: member.name, address: member.email },
+    ...writeAppLetter({
+      ...noticeLetter(subject, new Date(at), `${publicUrl}/account`),
+      ...(to && { foot: addressFoot }),
+    }),
+    to: { name: member.name, address: to ?? member.email },
     id: `notice-${id}`,
     group: 'members',
   });
@@ -116,6 +135,19 @@ const resetLetter = (url: string): AppLetter => ({
   button: { text: 'Set a new password', url },
   foot: "If you didn't request it, you can ignore this email. Your password stays the same.",
 });
+
+const confirmationLetter = (url: string): AppLetter => ({
+  subject: 'Confirm your new email',
+  sentences: [
+    'Somebody wants to sign in to askback with this email from now on. If that was you, open the link and confirm.',
+    'The link works once, within 24 hours.',
+  ],
+  button: { text: 'Confirm email', url },
+  foot: "If you didn't request it, you can ignore this email. Nothing changes.",
+});
+
+const addressFoot =
+  "This address no longer signs you in. If this wasn't you, contact the operator of this server.";
 
 const noticeLetter = (subject: string, at: Date, url: string): AppLetter => ({
   subject,

@@ -13,7 +13,7 @@ import { joinByInvitation } from './invite.ts';
 import {
   consumeInvitations,
   countOwners,
-  deleteResetLinks,
+  deleteMemberLinks,
   deleteRole,
   insertMember,
   lockRoles,
@@ -100,7 +100,7 @@ async function endProofs(tx: Sql, memberId: string) {
     update members
     set password_hash = null, totp_secret = null, totp_since = null, totp_step = null
     where id = ${memberId} and num_nonnulls(password_hash, totp_secret) > 0`;
-  await deleteResetLinks(tx, memberId);
+  await deleteMemberLinks(tx, memberId);
   await deleteSessions(tx, memberId);
   return passkeys.count + count > 0;
 }

@@ -90,7 +90,7 @@ export async function listAllMembers(sql: Sql) {
     order by m.email_key`;
 }
 
-type LinkKind = 'welcome' | 'invitation' | 'reset';
+type LinkKind = 'welcome' | 'invitation' | 'reset' | 'email';
 
 export type LiveLink = {
   id: string;
@@ -106,7 +106,12 @@ export type LiveLink = {
 
 type NewLink = { tokenHash: Buffer; kind: LinkKind } & Partial<LiveLink>;
 
-const validFor = { welcome: '24 hours', invitation: '7 days', reset: '1 hour' } as const;
+const validFor = {
+  welcome: '24 hours',
+  invitation: '7 days',
+  reset: '1 hour',
+  email: '24 hours',
+} as const;
 
 export async function insertLink(sql: Sql, link: NewLink): Promise<string> {
   return one(
@@ -136,12 +141,12 @@ export async function findLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
   return link;
 }
 
-export async function findInvitedLink(sql: Sql, id: string) {
+export async function findMailedLink(sql: Sql, kind: 'invitation' | 'email', id: string) {
   const [link] = await sql<LiveLink[]>`
     -- all organizations
     select ${linkFields(sql)}
     from member_links l
-    where id = ${id} and kind = 'invitation' and ${isLive(sql)}`;
+    where id = ${id} and kind = ${kind} and ${isLive(sql)}`;
   return link;
 }
 
@@ -179,10 +184,29 @@ export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer) {
   return count > 0;
 }
 
-export async function deleteResetLinks(sql: Sql, memberId: string) {
+/** Ends the links that set a new password or email of a member. */
+export async function deleteMemberLinks(sql: Sql, memberId: string) {
   await sql`
     -- all organizations
-    delete from member_links where kind = 'reset' and member_id = ${memberId}`;
+    delete from member_links where member_id = ${memberId}`;
+}
+
+export async function deleteEmailLinks(sql: Sql, memberId: string) {
+  await sql`
+    -- all organizations
+    delete from member_links where kind = 'email' and member_id = ${memberId}`;
+}
+
+/** The address that the member's newest link changes to. */
+export async function findPendingEmail(sql: Sql, memberId: string): Promise<string | undefined> {
+  const [link] = await sql<{ email: string }[]>`
+    -- all organizations
+    select email
+    from member_links
+    where kind = 'email' and member_id = ${memberId} and ${isLive(sql)}
+    order by created_at desc
+    limit 1`;
+  return link?.email;
 }
 
 export async function countResetLinks(sql: Sql, memberId: string): Promise<number> {

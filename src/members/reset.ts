@@ -13,13 +13,14 @@ import { countProof } from './attempts.ts';
 import { hashPassword } from './password.ts';
 import {
   consumeLink,
-  deleteResetLinks,
+  deleteMemberLinks,
   findCredentials,
   findCredentialsById,
   findLink,
   hasMembers,
   insertLink,
   insertMember,
+  lockMember,
   type MemberName,
   markEmailProved,
   replaceWelcomeLink,
@@ -87,12 +88,15 @@ export async function resetPassword(
 ): Promise<'signed_in' | 'awaits_code' | undefined> {
   const passwordHash = await hashPassword(password, { address: clientAddress(c) });
   return await inTransaction(db, async (tx) => {
+    // Locks the member before the link, as the other changes of an account do, so that they don't deadlock.
+    const { memberId } = (await findLink(tx, 'reset', hashToken(token))) ?? {};
+    if (memberId) await lockMember(tx, memberId);
     const link = await consumeLink(tx, 'reset', hashToken(token));
     const member = link?.memberId ? await findCredentialsById(tx, link.memberId) : undefined;
     if (!member) return undefined;
     if (link?.provesEmail) await markEmailProved(tx, member.id);
     await setPassword(tx, member.id, passwordHash);
-    await deleteResetLinks(tx, member.id);
+    await deleteMemberLinks(tx, member.id);
     await deleteSessions(tx, member.id);
     const actor = memberActor(member, c.get('requestId'));
     await recordAccountAct(tx, { memberId: member.id, actor, act: 'member.password_changed' });

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { insertLink } from '../../src/members/queries.ts';
+import { hashToken, newToken } from '../../src/sessions/session.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 export const accountEntries: readonly ScreenEntry[] = [
   { name: 'account', as: 'owner', path: withProofs },
   { name: 'account-none', as: 'viewer', path: '/account' },
+  { name: 'account-email', as: 'owner', path: '/account/email' },
+  { name: 'account-email-confirm', as: 'owner', path: confirmationPage },
   { name: 'account-codes-renew', as: 'owner', path: '/account/codes/renew' },
   { name: 'account-codes-off', as: 'owner', path: '/account/codes/off' },
   { name: 'account-passkey-name', as: 'owner', path: passkeyPage('name') },
@@ -30,6 +34,15 @@ async function withProofs({ db }: BrowserScene) {
     from members
     where email = ${owner}`;
   return '/account';
+}
+
+async function confirmationPage({ db }: BrowserScene) {
+  await addOwner(db);
+  const token = newToken();
+  const [member] = await db<{ id: string }[]>`select id from members where email = ${owner}`;
+  const link = { memberId: member!.id, email: 'hana.moreau@example.com' };
+  await insertLink(db, { ...link, kind: 'email', tokenHash: hashToken(token) });
+  return `/account/email/${token}`;
 }
 
 function passkeyPage(act: string) {

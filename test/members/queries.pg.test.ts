@@ -8,11 +8,11 @@ import {
   countInvitations,
   countOwners,
   countResetLinks,
-  deleteResetLinks,
+  deleteMemberLinks,
   findCredentialsById,
   findInvitation,
-  findInvitedLink,
   findLink,
+  findMailedLink,
   insertLink,
   listAllMembers,
   listMembers,
@@ -110,14 +110,14 @@ test('links expire by kind and only work for their kind', async () => {
   }
 });
 
-test("countResetLinks counts working links, deleteResetLinks one member's", async () => {
+test("countResetLinks counts working links, deleteMemberLinks one member's", async () => {
   const [memberId, other] = [await makeMember(db), await makeMember(db)];
   await link('reset', { memberId });
   await link('reset', { memberId }, { used_at: new Date() });
   await link('reset', { memberId }, { expires_at: ago(1) });
   await link('reset', { memberId: other });
   assert.equal(await countResetLinks(db, memberId), 1);
-  await deleteResetLinks(db, memberId);
+  await deleteMemberLinks(db, memberId);
   assert.equal(await countResetLinks(db, memberId), 0);
   assert.equal(await countResetLinks(db, other), 1);
 });
@@ -134,8 +134,8 @@ test('invitations belong to their email in any case and organization', async () 
     taken.map(({ id }) => id),
     [here.id],
   );
-  assert.equal(await findInvitedLink(db, here.id), undefined);
-  assert.ok(await findInvitedLink(db, other.id));
+  assert.equal(await findMailedLink(db, 'invitation', here.id), undefined);
+  assert.ok(await findMailedLink(db, 'invitation', other.id));
 });
 
 test('countInvitations ignores commands and returns the next time', async () => {

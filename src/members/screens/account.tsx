@@ -26,7 +26,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { counted, DataTable, EmptyState, Facts } from '../../web/app/lists.tsx';
+import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import { QrCode } from '../../web/qr-code.tsx';
@@ -62,7 +62,9 @@ import {
   removePasskey,
 } from '../passkeys.ts';
 import { validatePassword } from '../password.ts';
+import { findPendingEmail } from '../queries.ts';
 import { consumeHandshake, type MemberTools, setHandshake } from '../sign-in.ts';
+import { emailScreens } from './email.tsx';
 import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
 import { CodeForm, getRelyingParty, PasskeyForm } from './sign-in.tsx';
 
@@ -101,6 +103,7 @@ export const accountScreens = (tools: MemberTools) =>
       await unlinkSso(tools.db, ownAccount(c));
       return redirectToAccount(c, 'Link removed.');
     })
+    .route('/email', emailScreens(tools))
     .route('/passkeys', passkeyScreens(tools))
     .route('/codes', codeScreens(tools));
 
@@ -132,15 +135,17 @@ type InvalidForms = { name?: FormState; password?: FormState };
 async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: InvalidForms = {}) {
   const { member } = c.var;
   const { byPassword, oidc } = tools.settings.signIn;
-  const [proofs, passkeys, sessions] = await Promise.all([
+  const [proofs, passkeys, sessions, pendingEmail] = await Promise.all([
     findProofs(tools.db, member.id),
     listPasskeys(tools.db, member.id),
     listSessions(tools.db, member.id),
+    findPendingEmail(tools.db, member.id),
   ]);
   if (!proofs) throw notFound('account');
   const body = (
     <div class="parts">
       <NamePart member={member} form={forms.name} />
+      <EmailPart email={member.email} pending={pendingEmail} />
       {byPassword ? (
         <PasswordPart email={member.email} hasPassword={proofs.hasPassword} form={forms.password} />
       ) : null}
@@ -173,12 +178,28 @@ function NamePart({ member, form = emptyForm() }: NamePartProps) {
           autocomplete="name"
           required
         />
-        <Facts facts={[['Email', <bdi>{member.email}</bdi>]]} />
-        <p class="small soft">You can't change your email.</p>
         <div class="actions">
           <button type="submit">Save</button>
         </div>
       </form>
+    </Part>
+  );
+}
+
+type EmailPartProps = { email: string; pending: string | undefined };
+
+function EmailPart({ email, pending }: EmailPartProps) {
+  const change = <LinkButton href="/account/email" text="Change email" />;
+  return (
+    <Part id="email" title="Email" act={change}>
+      <p>
+        <bdi>{email}</bdi>
+      </p>
+      {pending ? (
+        <p class="small soft">
+          It changes to <bdi>{pending}</bdi> when you open the link that was sent there.
+        </p>
+      ) : null}
     </Part>
   );
 }
