@@ -81,7 +81,8 @@ export const previewScreens = (tools: PreviewTools) =>
       const { values } = await readForm(c, TestFields);
       const { email } = c.var.member;
       const { text, kind } = await sendTestToMember(tools, editor, { surveyId, email, ...values });
-      return redirectWith(c, c.req.path.replace(/test-mail$/, 'send'), text, kind);
+      const from = values?.contact_id ? '/send' : '';
+      return redirectWith(c, c.req.path.replace(/\/test-mail$/, from), text, kind);
     });
 
 /** Fills empty fields with examples, so that an unfinished survey has a preview. */

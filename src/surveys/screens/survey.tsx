@@ -80,6 +80,7 @@ function SurveyActions({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSu
   return (
     <>
       <LinkButton href={`${here}/edit`} text="Edit" />
+      {post('test-mail', 'Send me a test')}
       {survey.status === 'draft' ? post('open', 'Open') : null}
       {survey.status === 'completed' ? post('reopen', 'Reopen') : null}
       {survey.completed_by === 'hand' ? null : <LinkButton href={`${here}/close`} text="Close" />}
