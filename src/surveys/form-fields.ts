@@ -116,7 +116,7 @@ export function surveyToFields(survey: ManagedSurvey): Record<string, string | s
 }
 
 /** Flattens nested values into dotted names, the reverse of `readSurveyFields`. */
-function flatten(value: unknown, path = ''): Record<string, string | string[]> {
+export function flatten(value: unknown, path = ''): Record<string, string | string[]> {
   if (value === null || value === undefined) return {};
   if (typeof value !== 'object') return { [path]: String(value) };
   if (Array.isArray(value) && typeof value[0] === 'string') return { [path]: value };

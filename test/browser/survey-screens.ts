@@ -39,7 +39,12 @@ export const surveyScreens: readonly ScreenEntry[] = [
   },
   { name: 'surveys', as: 'editor', path: ({ full }) => `/o/${full.slug}/surveys` },
   { name: 'surveys-empty', as: 'editor', path: ({ empty }) => `/o/${empty.slug}/surveys` },
-  { name: 'survey-new', as: 'editor', path: ({ empty }) => `/o/${empty.slug}/surveys/new` },
+  { name: 'survey-templates', as: 'editor', path: ({ full }) => `/o/${full.slug}/surveys/new` },
+  {
+    name: 'survey-new',
+    as: 'editor',
+    path: ({ empty }) => `/o/${empty.slug}/surveys/new?template=nps&language=ar`,
+  },
   { name: 'survey', as: 'owner', path: below('') },
   { name: 'survey-viewer', as: 'viewer', path: below('?period=7d') },
   {

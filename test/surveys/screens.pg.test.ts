@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { languageOf, languages } from '../../src/web/language.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -174,8 +175,96 @@ for (const type of ['csat', 'ces', 'star5', 'thumbs'] as const) {
 
 test('a new survey starts with the sender of the last one', async () => {
   const { get, post } = await member('editor');
-  await post('', { ...fields, from_email: 'last@acme.test' });
-  assert.match((await get('/new')).text, /value="last@acme\.test"/);
+  await post('', { ...fields, from_email: 'last@acme.test', reply_to: 'replies@acme.test' });
+  for (const template of ['blank', 'nps']) {
+    const form = Object.fromEntries(typedIn((await get(`/new?template=${template}`)).text));
+    assert.partialDeepStrictEqual(form, {
+      from_name: 'Ann',
+      from_email: 'last@acme.test',
+      reply_to: 'replies@acme.test',
+    });
+  }
+});
+
+const templateLinks = (html: string) =>
+  [...html.matchAll(/href="[^"]*(\/new\?template=[\w-]+&amp;language=[\w-]+)"/g)].map(([, path]) =>
+    path!.replace('&amp;', '&'),
+  );
+
+test('each template is saved as it is, in each language', async () => {
+  const { get, post, surveys } = await member('editor');
+  const sender = { from_email: 'ann@acme.test' };
+  for (const language of languages.keys()) {
+    const links = templateLinks((await get(`/new?language=${language}`)).text);
+    assert.equal(links.length, 7);
+    for (const link of links) {
+      const form = Object.fromEntries(typedIn((await get(link)).text));
+      assert.equal((await post('', { ...form, ...sender })).status, 303, link);
+    }
+  }
+  for (const survey of await surveys()) {
+    for (const field of ['subject', 'follow_up', 'thanks']) assert.ok(survey[field], field);
+    assert.ok(survey['reminders'].length > 0);
+  }
+  const made = await surveys();
+  const types = made.slice(0, 7).map(({ type, audience }) => [type, audience]);
+  assert.deepEqual(types, [
+    ['nps', null],
+    ['csat', null],
+    ['ces', null],
+    ['star5', null],
+    ['thumbs', null],
+    ['nps', null],
+    ['nps', 'employee'],
+  ]);
+  assert.equal(new Set(made.map((survey) => survey['question_text'])).size, 6 * languages.size);
+});
+
+test('templates are in the language of the organization, or else in English', async () => {
+  const { org, get } = await member('editor');
+  for (const [own, requested, shown] of [
+    ['de-AT', '', 'de-AT'],
+    ['de-AT', '?language=fr', 'fr'],
+    ['de-AT', '?language=xx', 'de-AT'],
+    ['sv', '', 'en'],
+  ] as const) {
+    await db`update organizations set language = ${own} where id = ${org}`;
+    const [link] = templateLinks((await get(`/new${requested}`)).text);
+    assert.equal(link, `/new?template=nps&language=${shown}`);
+    const form = Object.fromEntries(typedIn((await get(link!)).text));
+    const { templates } = languageOf(shown).texts;
+    assert.equal(form['language'], shown);
+    assert.equal(form['subject'], templates(form['from_name']!).nps.subject);
+  }
+  const blank = Object.fromEntries(typedIn((await get('/new?template=blank')).text));
+  assert.deepEqual([blank['language'], blank['question_text']], ['sv', '']);
+  assert.match((await get('/new?template=unknown')).text, /template=nps/);
+});
+
+test('a language is added with the texts that still read as in the template', async () => {
+  const { get, post } = await member('editor');
+  const form = Object.fromEntries(typedIn((await get('/new?template=website-nps')).text));
+  const changed = { ...form, thanks: 'Thanks a lot', act: 'add-language', add_language: 'de' };
+  const typed = Object.fromEntries(typedIn((await post('', changed)).text));
+  const { nps, website } = languageOf('de').texts.templates(form['from_name']!);
+  const { promoter } = nps.follow_up as { promoter: string };
+  assert.partialDeepStrictEqual(typed, {
+    thanks: 'Thanks a lot',
+    'texts.de.question_text': nps.question_text,
+    'texts.de.subject': website.subject,
+    'texts.de.follow_up.promoter': promoter,
+    'texts.de.thanks': '',
+  });
+});
+
+test('a test email leads back to the page that it was asked for on', async () => {
+  const { org, get, post } = await member('editor');
+  const id = await makeSurvey(db, org);
+  const contact = await makeContact(db, { org_id: org, survey_id: id });
+  assert.match((await get(`/${id}`)).text, /Send me a test/);
+  assert.equal((await post(`/${id}/test-mail`)).location, `/${id}`);
+  const fromSend = await post(`/${id}/test-mail`, { contact_id: contact });
+  assert.equal(fromSend.location, `/${id}/send`);
 });
 
 test('the list shows answers, response rate and score per scale', async () => {

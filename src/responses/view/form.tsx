@@ -219,13 +219,13 @@ const Face = ({ mood }: { mood: number }) => (
   </svg>
 );
 
-const Star = () => (
+export const Star = () => (
   <svg viewBox="0 0 32 32" aria-hidden="true">
     <path d="M16 3.5l3.9 8 8.8 1.2-6.4 6.1 1.6 8.7-7.9-4.2-7.9 4.2 1.6-8.7-6.4-6.1 8.8-1.2z" />
   </svg>
 );
 
-const Thumb = ({ down = false }) => (
+export const Thumb = ({ down = false }) => (
   <svg viewBox="0 0 32 32" aria-hidden="true">
     <path
       d="M11 14l4.5-9.5a3 3 0 0 1 3 3.2V12h6a2.5 2.5 0 0 1 2.5 2.9l-1.4 9.6a2.5 2.5 0 0 1-2.5 2H11zM11 14v12.5H5.5V14z"

@@ -5,6 +5,7 @@ import { type RefusalKind, toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { refusalIn } from '../../lib/http/http.ts';
 import { isOutdated } from '../../lib/http/version.ts';
+import { getOrganization } from '../../organizations/queries.ts';
 import { QuestionsEditor } from '../../questions/editor.tsx';
 import { changeQuestions } from '../../questions/form-fields.ts';
 import type { SendProgress } from '../../sends/send.ts';
@@ -43,6 +44,12 @@ import { changeSurvey, createSurvey, versionOfSurvey } from '../lifecycle.ts';
 import { findLatestSender, findUse, type ManagedSurvey } from '../queries.ts';
 import { NewSurveyInput, SurveyChangeInput } from '../schemas.ts';
 import { surveyOf, surveysPath } from './parts.tsx';
+import {
+  renderTemplates,
+  templateFields,
+  templateLanguage,
+  translatedFields,
+} from './templates.tsx';
 
 type EditTools = { db: Db; progress: Pick<SendProgress, 'watch'> };
 
@@ -50,10 +57,20 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
   return app
     .get('/new', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      const { name } = c.var.organization;
+      const { name, language: own } = await getOrganization(tools.db, orgId);
+      const language = templateLanguage(c.req.query('language'), own);
+      const template = c.req.query('template') ?? '';
+      const fields =
+        template === 'blank'
+          ? { type: 'nps', language: own }
+          : templateFields(template, { language, organization: name });
+      if (!fields) return renderTemplates(c, language);
       const sender = (await findLatestSender(tools.db, orgId)) ?? { from_name: name };
-      const form = emptyForm({ type: 'nps', language: 'en', ...sender });
-      return showForm(c, { form, survey: null, hasAnswers: false });
+      return showForm(c, {
+        form: emptyForm({ ...fields, ...sender }),
+        survey: null,
+        hasAnswers: false,
+      });
     })
 
     .post('/', (c) => saveForm(c, tools, null))
@@ -80,7 +97,7 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   const fields = posted.values ?? posted.typed;
   const answered = survey !== null && (await hasAnswers(tools, survey));
   if (fields['act'] === 'add-language') {
-    return showForm(c, { survey, hasAnswers: answered, form: addLanguage(fields) });
+    return showForm(c, { survey, hasAnswers: answered, form: addLanguage(c, fields) });
   }
   const changedQuestions = changeQuestions(fields);
   if (changedQuestions) {
@@ -191,11 +208,13 @@ function storedOf(
 const surveyField =
   /^(name|question_text|type|audience|from_\w+|reply_to|language|subject|intro|ask_after_days|(follow_up|thanks|texts|reminders|send_window|embed|questions)\b.*)$/;
 
-/** Adds fields for one more language without saving. */
-function addLanguage(fields: FormState['typed']): FormState {
-  const languages = [...listIn(fields, 'languages'), ...listIn(fields, 'add_language')];
+/** Adds fields for one more language without saving. Texts of a template come with their translation. */
+function addLanguage(c: Context<ScreenEnv>, fields: FormState['typed']): FormState {
+  const added = listIn(fields, 'add_language');
+  const languages = new Set([...listIn(fields, 'languages'), ...added]);
   const { act: _act, ...typed } = fields;
-  return emptyForm({ ...typed, languages: [...new Set(languages)] });
+  const translations = added.map((tag) => translatedFields(fields, c.var.organization.name, tag));
+  return emptyForm(Object.assign({}, ...translations, typed, { languages: [...languages] }));
 }
 
 type ShownForm = {

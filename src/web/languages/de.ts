@@ -106,4 +106,47 @@ export const de: Texts = {
       `Sie erhalten diese E-Mail, weil ${organization} alle fragt, die dort arbeiten.`,
     sentTo: (address) => `Sie ging an ${address}.`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `Wie wahrscheinlich ist es, dass Sie ${organization} weiterempfehlen?`,
+      subject: `Würden Sie ${organization} weiterempfehlen?`,
+      follow_up: {
+        promoter: 'Was gefällt Ihnen am besten?',
+        passive: 'Was fehlt noch zur 10?',
+        detractor: 'Was sollten wir besser machen?',
+      },
+      thanks: 'Vielen Dank! Ihre Antwort hilft uns, besser zu werden.',
+    },
+    support: {
+      question_text: 'Wie zufrieden sind Sie mit der Hilfe, die Sie erhalten haben?',
+      subject: 'Wie war unser Support?',
+      follow_up: 'Was war gut, und was können wir besser machen?',
+      thanks: 'Vielen Dank! Ihre Antwort hilft unserem Support, besser zu werden.',
+    },
+    effort: {
+      question_text: `Wie einfach hat es Ihnen ${organization} gemacht, Ihr Anliegen zu erledigen?`,
+      subject: 'Wie einfach haben wir es Ihnen gemacht?',
+      follow_up: 'Was war einfach, und was war schwierig?',
+      thanks: 'Vielen Dank! Ihre Antwort zeigt uns, was wir vereinfachen sollten.',
+    },
+    delivery: {
+      question_text: 'Wie war Ihre Lieferung?',
+      subject: 'Ihre Lieferung: Hat alles geklappt?',
+      follow_up: 'Was war gut, und was nicht?',
+      thanks: 'Vielen Dank! Ihre Antwort hilft uns, unsere Lieferungen zu verbessern.',
+    },
+    website: {
+      question_text: 'War diese Seite hilfreich?',
+      subject: 'Eine Frage zu unserer Website',
+      follow_up: 'Was hat gefehlt oder war unklar?',
+      thanks: 'Vielen Dank! Ihre Antwort hilft uns, unsere Website zu verbessern.',
+    },
+    employees: {
+      question_text: `Wie wahrscheinlich ist es, dass Sie ${organization} als Arbeitgeber weiterempfehlen?`,
+      subject: `Würden Sie ${organization} als Arbeitgeber weiterempfehlen?`,
+      follow_up: 'Was sollte so bleiben, und was sollten wir ändern?',
+      thanks: 'Vielen Dank! Ihre Antwort hilft uns, ein besserer Arbeitgeber zu werden.',
+    },
+  }),
 };

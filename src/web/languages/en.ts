@@ -102,4 +102,47 @@ export const en: Texts = {
       `You get this mail because ${organization} asks the people who work there.`,
     sentTo: (address) => `It was sent to ${address}.`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `How likely are you to recommend ${organization} to a friend or colleague?`,
+      subject: `Would you recommend ${organization}?`,
+      follow_up: {
+        promoter: 'What do you like most?',
+        passive: 'What would make it a 10?',
+        detractor: 'What should we do better?',
+      },
+      thanks: 'Thank you! Your answer helps us get better.',
+    },
+    support: {
+      question_text: 'How satisfied are you with the help you received?',
+      subject: 'How was our support?',
+      follow_up: 'What did we do well, and what could we do better?',
+      thanks: 'Thank you! Your answer helps our support team get better.',
+    },
+    effort: {
+      question_text: `How easy did ${organization} make it to get what you needed?`,
+      subject: 'How easy did we make it for you?',
+      follow_up: 'What made it easy or difficult?',
+      thanks: 'Thank you! Your answer shows us what to simplify.',
+    },
+    delivery: {
+      question_text: 'How was your delivery?',
+      subject: 'Your delivery: how did it go?',
+      follow_up: 'What went well, and what didn’t?',
+      thanks: 'Thank you! Your answer helps us improve our deliveries.',
+    },
+    website: {
+      question_text: 'Was this page helpful?',
+      subject: 'One question about our website',
+      follow_up: 'What was missing or unclear?',
+      thanks: 'Thank you! Your answer helps us improve our website.',
+    },
+    employees: {
+      question_text: `How likely are you to recommend ${organization} as a place to work?`,
+      subject: `Would you recommend ${organization} as a place to work?`,
+      follow_up: 'What should we keep, and what should we change?',
+      thanks: 'Thank you! Your answer helps us make this a better place to work.',
+    },
+  }),
 };

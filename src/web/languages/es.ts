@@ -101,4 +101,47 @@ export const es: Texts = {
       `Recibe este correo porque ${organization} pregunta a las personas que trabajan allí.`,
     sentTo: (address) => `Se ha enviado a ${address}.`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `¿Qué probabilidad hay de que recomiende ${organization} a un amigo o colega?`,
+      subject: `¿Recomendaría ${organization}?`,
+      follow_up: {
+        promoter: '¿Qué es lo que más le gusta?',
+        passive: '¿Qué falta para llegar al 10?',
+        detractor: '¿Qué deberíamos mejorar?',
+      },
+      thanks: '¡Gracias! Su respuesta nos ayuda a mejorar.',
+    },
+    support: {
+      question_text: '¿Está satisfecho con la ayuda que recibió?',
+      subject: '¿Qué le pareció nuestra atención?',
+      follow_up: '¿Qué hicimos bien y qué podríamos mejorar?',
+      thanks: '¡Gracias! Su respuesta ayuda a mejorar a nuestro equipo de atención.',
+    },
+    effort: {
+      question_text: `¿Con ${organization} le resultó fácil conseguir lo que necesitaba?`,
+      subject: '¿Se lo pusimos fácil?',
+      follow_up: '¿Qué fue fácil o difícil?',
+      thanks: '¡Gracias! Su respuesta nos muestra qué debemos simplificar.',
+    },
+    delivery: {
+      question_text: '¿Qué tal fue su entrega?',
+      subject: 'Su entrega: ¿qué tal fue?',
+      follow_up: '¿Qué salió bien y qué no?',
+      thanks: '¡Gracias! Su respuesta nos ayuda a mejorar nuestras entregas.',
+    },
+    website: {
+      question_text: '¿Le ha sido útil esta página?',
+      subject: 'Una pregunta sobre nuestro sitio web',
+      follow_up: '¿Qué faltaba o no estaba claro?',
+      thanks: '¡Gracias! Su respuesta nos ayuda a mejorar nuestro sitio web.',
+    },
+    employees: {
+      question_text: `¿Qué probabilidad hay de que recomiende ${organization} como lugar para trabajar?`,
+      subject: `¿Recomendaría ${organization} como lugar para trabajar?`,
+      follow_up: '¿Qué deberíamos mantener y qué deberíamos cambiar?',
+      thanks: '¡Gracias! Su respuesta nos ayuda a ser un mejor lugar para trabajar.',
+    },
+  }),
 };

@@ -102,4 +102,47 @@ export const fr: Texts = {
       `Vous recevez cet e-mail parce que ${organization} interroge les personnes qui y travaillent.`,
     sentTo: (address) => `Il a été envoyé à ${address}.`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `Quelle est la probabilité que vous recommandiez ${organization} à un proche ou à un collègue ?`,
+      subject: `Recommanderiez-vous ${organization} ?`,
+      follow_up: {
+        promoter: 'Qu’appréciez-vous le plus ?',
+        passive: 'Que manque-t-il pour mériter un 10 ?',
+        detractor: 'Que devrions-nous améliorer ?',
+      },
+      thanks: 'Merci ! Votre réponse nous aide à progresser.',
+    },
+    support: {
+      question_text: 'Êtes-vous satisfait(e) de l’aide que vous avez reçue ?',
+      subject: 'Comment s’est passé votre échange avec notre assistance ?',
+      follow_up: 'Qu’avons-nous bien fait, et que pouvons-nous améliorer ?',
+      thanks: 'Merci ! Votre réponse aide notre équipe d’assistance à progresser.',
+    },
+    effort: {
+      question_text: `A-t-il été facile d’obtenir ce dont vous aviez besoin avec ${organization} ?`,
+      subject: 'Vous avons-nous facilité la tâche ?',
+      follow_up: 'Qu’est-ce qui a été facile ou difficile ?',
+      thanks: 'Merci ! Votre réponse nous montre ce qu’il faut simplifier.',
+    },
+    delivery: {
+      question_text: 'Comment s’est passée votre livraison ?',
+      subject: 'Votre livraison : tout s’est bien passé ?',
+      follow_up: 'Qu’est-ce qui s’est bien passé, et qu’est-ce qui s’est moins bien passé ?',
+      thanks: 'Merci ! Votre réponse nous aide à améliorer nos livraisons.',
+    },
+    website: {
+      question_text: 'Cette page vous a-t-elle été utile ?',
+      subject: 'Une question sur notre site',
+      follow_up: 'Qu’est-ce qui manquait ou n’était pas clair ?',
+      thanks: 'Merci ! Votre réponse nous aide à améliorer notre site.',
+    },
+    employees: {
+      question_text: `Quelle est la probabilité que vous recommandiez ${organization} comme employeur ?`,
+      subject: `Recommanderiez-vous ${organization} comme employeur ?`,
+      follow_up: 'Que devrions-nous garder, et que devrions-nous changer ?',
+      thanks: 'Merci ! Votre réponse nous aide à améliorer la vie au travail.',
+    },
+  }),
 };

@@ -100,4 +100,47 @@ export const it: Texts = {
       `Riceve questa e-mail perché ${organization} interpella le persone che vi lavorano.`,
     sentTo: (address) => `È stata inviata a ${address}.`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `Con quale probabilità consiglierebbe ${organization} a un amico o collega?`,
+      subject: `Consiglierebbe ${organization}?`,
+      follow_up: {
+        promoter: 'Che cosa apprezza di più?',
+        passive: 'Che cosa manca per arrivare a 10?',
+        detractor: 'Che cosa dovremmo migliorare?',
+      },
+      thanks: 'Grazie! La Sua risposta ci aiuta a migliorare.',
+    },
+    support: {
+      question_text: 'Quanto è soddisfatto dell’aiuto ricevuto?',
+      subject: 'Com’è stata la nostra assistenza?',
+      follow_up: 'Che cosa abbiamo fatto bene e che cosa potremmo migliorare?',
+      thanks: 'Grazie! La Sua risposta aiuta il nostro team di assistenza a migliorare.',
+    },
+    effort: {
+      question_text: `Quanto è stato facile ottenere da ${organization} ciò di cui aveva bisogno?`,
+      subject: 'È stato facile per Lei?',
+      follow_up: 'Che cosa è stato facile o difficile?',
+      thanks: 'Grazie! La Sua risposta ci mostra che cosa semplificare.',
+    },
+    delivery: {
+      question_text: 'Com’è andata la consegna?',
+      subject: 'La Sua consegna: com’è andata?',
+      follow_up: 'Che cosa è andato bene e che cosa no?',
+      thanks: 'Grazie! La Sua risposta ci aiuta a migliorare le consegne.',
+    },
+    website: {
+      question_text: 'Questa pagina Le è stata utile?',
+      subject: 'Una domanda sul nostro sito',
+      follow_up: 'Che cosa mancava o non era chiaro?',
+      thanks: 'Grazie! La Sua risposta ci aiuta a migliorare il nostro sito.',
+    },
+    employees: {
+      question_text: `Con quale probabilità consiglierebbe ${organization} come posto di lavoro?`,
+      subject: `Consiglierebbe ${organization} come posto di lavoro?`,
+      follow_up: 'Che cosa dovremmo mantenere e che cosa dovremmo cambiare?',
+      thanks: 'Grazie! La Sua risposta ci aiuta a diventare un posto di lavoro migliore.',
+    },
+  }),
 };

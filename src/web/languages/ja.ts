@@ -103,4 +103,47 @@ export const ja: Texts = {
       `このメールは、${organization}が働く方々に意見を伺うためにお送りしています。`,
     sentTo: (address) => `送信先: ${address}`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `${organization}を友人や同僚に勧める可能性はどのくらいありますか。`,
+      subject: `${organization}を勧めたいと思いますか。`,
+      follow_up: {
+        promoter: '最も気に入っている点は何ですか。',
+        passive: '10点になるには何が足りませんか。',
+        detractor: '改善すべき点は何ですか。',
+      },
+      thanks: 'ありがとうございます。いただいた回答を改善に役立てます。',
+    },
+    support: {
+      question_text: '受けられたサポートにどのくらい満足していますか。',
+      subject: 'サポートはいかがでしたか。',
+      follow_up: '良かった点と、改善できる点を教えてください。',
+      thanks: 'ありがとうございます。いただいた回答をサポートの改善に役立てます。',
+    },
+    effort: {
+      question_text: `${organization}で必要なことはどのくらい簡単にできましたか。`,
+      subject: '手続きは簡単でしたか。',
+      follow_up: '簡単だった点、難しかった点は何ですか。',
+      thanks: 'ありがとうございます。いただいた回答をもとに、より簡単にしてまいります。',
+    },
+    delivery: {
+      question_text: '今回の配送はいかがでしたか。',
+      subject: '配送についてお聞かせください',
+      follow_up: '良かった点と、良くなかった点を教えてください。',
+      thanks: 'ありがとうございます。いただいた回答を配送の改善に役立てます。',
+    },
+    website: {
+      question_text: 'このページは役に立ちましたか。',
+      subject: 'ウェブサイトについての質問',
+      follow_up: '足りなかった点や、わかりにくかった点は何ですか。',
+      thanks: 'ありがとうございます。いただいた回答をウェブサイトの改善に役立てます。',
+    },
+    employees: {
+      question_text: `${organization}を職場として勧める可能性はどのくらいありますか。`,
+      subject: `${organization}を職場として勧めたいと思いますか。`,
+      follow_up: '続けるべきこと、変えるべきことは何ですか。',
+      thanks: 'ありがとうございます。いただいた回答をより良い職場づくりに役立てます。',
+    },
+  }),
 };

@@ -100,4 +100,47 @@ export const nl: Texts = {
       `U krijgt deze e-mail omdat ${organization} de mensen vraagt die er werken.`,
     sentTo: (address) => `Hij is verstuurd naar ${address}.`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `Hoe waarschijnlijk is het dat u ${organization} aanbeveelt aan een vriend of collega?`,
+      subject: `Zou u ${organization} aanbevelen?`,
+      follow_up: {
+        promoter: 'Wat vindt u het beste?',
+        passive: 'Wat ontbreekt er nog voor een 10?',
+        detractor: 'Wat moeten we beter doen?',
+      },
+      thanks: 'Bedankt! Uw antwoord helpt ons beter te worden.',
+    },
+    support: {
+      question_text: 'Hoe tevreden bent u over de hulp die u hebt gekregen?',
+      subject: 'Hoe was onze hulp?',
+      follow_up: 'Wat deden we goed en wat kan beter?',
+      thanks: 'Bedankt! Uw antwoord helpt ons supportteam beter te worden.',
+    },
+    effort: {
+      question_text: `Hoe gemakkelijk was het om bij ${organization} te krijgen wat u nodig had?`,
+      subject: 'Hoe gemakkelijk hebben we het u gemaakt?',
+      follow_up: 'Wat was gemakkelijk of moeilijk?',
+      thanks: 'Bedankt! Uw antwoord laat ons zien wat we moeten vereenvoudigen.',
+    },
+    delivery: {
+      question_text: 'Hoe was uw levering?',
+      subject: 'Uw levering: hoe is het gegaan?',
+      follow_up: 'Wat ging goed en wat niet?',
+      thanks: 'Bedankt! Uw antwoord helpt ons onze leveringen te verbeteren.',
+    },
+    website: {
+      question_text: 'Was deze pagina nuttig?',
+      subject: 'Een vraag over onze website',
+      follow_up: 'Wat ontbrak of was onduidelijk?',
+      thanks: 'Bedankt! Uw antwoord helpt ons onze website te verbeteren.',
+    },
+    employees: {
+      question_text: `Hoe waarschijnlijk is het dat u ${organization} aanbeveelt als werkgever?`,
+      subject: `Zou u ${organization} aanbevelen als werkgever?`,
+      follow_up: 'Wat moeten we houden en wat moeten we veranderen?',
+      thanks: 'Bedankt! Uw antwoord helpt ons een betere werkgever te worden.',
+    },
+  }),
 };

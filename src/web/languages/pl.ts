@@ -101,4 +101,47 @@ export const pl: Texts = {
       `Ta wiadomość przyszła, bo ${organization} pyta osoby, które tam pracują.`,
     sentTo: (address) => `Wysłano ją na adres ${address}.`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `Jak prawdopodobne jest, że polecą Państwo ${organization} znajomym lub współpracownikom?`,
+      subject: `Czy poleciliby Państwo ${organization}?`,
+      follow_up: {
+        promoter: 'Co podoba się Państwu najbardziej?',
+        passive: 'Czego brakuje do oceny 10?',
+        detractor: 'Co powinniśmy poprawić?',
+      },
+      thanks: 'Dziękujemy! Państwa odpowiedź pomaga nam się rozwijać.',
+    },
+    support: {
+      question_text: 'Jak bardzo są Państwo zadowoleni z otrzymanej pomocy?',
+      subject: 'Jak oceniają Państwo naszą pomoc?',
+      follow_up: 'Co zrobiliśmy dobrze, a co możemy poprawić?',
+      thanks: 'Dziękujemy! Państwa odpowiedź pomaga naszemu zespołowi wsparcia.',
+    },
+    effort: {
+      question_text: `Jak łatwo było załatwić sprawę w ${organization}?`,
+      subject: 'Czy ułatwiliśmy Państwu sprawę?',
+      follow_up: 'Co było łatwe, a co trudne?',
+      thanks: 'Dziękujemy! Państwa odpowiedź pokazuje nam, co uprościć.',
+    },
+    delivery: {
+      question_text: 'Jak przebiegła dostawa?',
+      subject: 'Państwa dostawa: jak poszło?',
+      follow_up: 'Co poszło dobrze, a co nie?',
+      thanks: 'Dziękujemy! Państwa odpowiedź pomaga nam ulepszać dostawy.',
+    },
+    website: {
+      question_text: 'Czy ta strona była pomocna?',
+      subject: 'Jedno pytanie o naszą stronę',
+      follow_up: 'Czego brakowało lub co było niejasne?',
+      thanks: 'Dziękujemy! Państwa odpowiedź pomaga nam ulepszać naszą stronę.',
+    },
+    employees: {
+      question_text: `Jak prawdopodobne jest, że polecą Państwo ${organization} jako miejsce pracy?`,
+      subject: `Czy poleciliby Państwo ${organization} jako miejsce pracy?`,
+      follow_up: 'Co powinniśmy zachować, a co zmienić?',
+      thanks: 'Dziękujemy! Państwa odpowiedź pomaga nam tworzyć lepsze miejsce pracy.',
+    },
+  }),
 };

@@ -101,4 +101,47 @@ export const pt: Texts = {
       `Recebe este e-mail porque ${organization} pergunta às pessoas que lá trabalham.`,
     sentTo: (address) => `Foi enviado para ${address}.`,
   },
+
+  templates: (organization) => ({
+    nps: {
+      question_text: `Qual é a probabilidade de recomendar ${organization} a um amigo ou colega?`,
+      subject: `Recomendaria ${organization}?`,
+      follow_up: {
+        promoter: 'Do que mais gosta?',
+        passive: 'O que falta para chegar ao 10?',
+        detractor: 'O que devemos melhorar?',
+      },
+      thanks: 'Obrigado! A sua resposta ajuda-nos a melhorar.',
+    },
+    support: {
+      question_text: 'Qual é o seu grau de satisfação com a ajuda que recebeu?',
+      subject: 'Como foi o nosso apoio?',
+      follow_up: 'O que fizemos bem e o que podemos melhorar?',
+      thanks: 'Obrigado! A sua resposta ajuda a nossa equipa de apoio a melhorar.',
+    },
+    effort: {
+      question_text: `Foi fácil conseguir o que precisava com ${organization}?`,
+      subject: 'Facilitámos-lhe a tarefa?',
+      follow_up: 'O que foi fácil ou difícil?',
+      thanks: 'Obrigado! A sua resposta mostra-nos o que devemos simplificar.',
+    },
+    delivery: {
+      question_text: 'Como correu a sua entrega?',
+      subject: 'A sua entrega: como correu?',
+      follow_up: 'O que correu bem e o que não correu?',
+      thanks: 'Obrigado! A sua resposta ajuda-nos a melhorar as entregas.',
+    },
+    website: {
+      question_text: 'Esta página foi útil?',
+      subject: 'Uma pergunta sobre o nosso site',
+      follow_up: 'O que faltava ou não era claro?',
+      thanks: 'Obrigado! A sua resposta ajuda-nos a melhorar o nosso site.',
+    },
+    employees: {
+      question_text: `Qual é a probabilidade de recomendar ${organization} como local de trabalho?`,
+      subject: `Recomendaria ${organization} como local de trabalho?`,
+      follow_up: 'O que devemos manter e o que devemos mudar?',
+      thanks: 'Obrigado! A sua resposta ajuda-nos a ser um melhor local de trabalho.',
+    },
+  }),
 };

@@ -1,3 +1,5 @@
+import type { Category } from '../../survey-types.ts';
+
 /** All texts of survey pages and emails in one language. */
 export type Texts = {
   /** Labels of the ends of each scale. CSAT labels all scores, lowest first. */
@@ -62,6 +64,18 @@ export type Texts = {
     whyEmployee: (organization: string) => string;
     sentTo: (address: string) => string;
   };
+
+  /** Texts of new surveys that start from a template. */
+  templates: (organization: string) => Readonly<Record<TemplateSubject, TemplateTexts>>;
+};
+
+export type TemplateSubject = 'nps' | 'support' | 'effort' | 'delivery' | 'website' | 'employees';
+
+export type TemplateTexts = {
+  question_text: string;
+  subject: string;
+  follow_up: string | Readonly<Record<Category, string>>;
+  thanks: string;
 };
 
 export type ScaleEnds = { lowest: string; highest: string };
