@@ -12,7 +12,7 @@ async function formPage(javaScriptEnabled: boolean) {
   const context = await browser.newContext({ javaScriptEnabled, reducedMotion: 'reduce' });
   await signInBrowser(context, scene, 'editor');
   const page = await context.newPage();
-  await page.goto(`${surveys}/new`);
+  await page.goto(`${surveys}/new?template=blank`);
   return { page, frame: page.frameLocator('iframe:not(.coming)') };
 }
 
@@ -20,6 +20,7 @@ test('the preview updates while typing, as page and email, in dark mode', async 
   const { page, frame } = await formPage(true);
   await page.goto(surveys);
   await page.getByRole('link', { name: 'New survey' }).click();
+  await page.getByRole('link', { name: 'Blank' }).click();
   await frame.getByText('How likely are you to recommend us?').waitFor();
   await page.getByLabel('Question', { exact: true }).fill('Happy, {{first_name|you}}?');
   await frame.getByRole('heading', { name: 'Happy, Robin?' }).waitFor();
@@ -32,15 +33,36 @@ test('the preview updates while typing, as page and email, in dark mode', async 
   await keepScreenshot(page, 'survey-preview-mail-dark');
 });
 
-test('the preview is beside the form with and without script', async () => {
-  for (const script of [true, false]) {
+test('the preview is beside the form from 900 px, with and without script', async () => {
+  for (const [script, width] of [
+    [true, 1280],
+    [false, 900],
+  ] as const) {
     const { page } = await formPage(script);
-    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.setViewportSize({ width, height: 900 });
     const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!;
-    const [form, frame] = [await boxOf('form > .fields'), await boxOf('.preview iframe')];
+    const [form, frame] = [
+      await boxOf('form > .fields'),
+      await boxOf('.preview iframe:not(.coming)'),
+    ];
     assert.ok(frame.x >= form.x + form.width, `${frame.x} is not right of ${form.x + form.width}`);
     assert.ok(frame.y < 600, `the frame begins at ${frame.y}`);
+    await page.goto(`${surveys}/new?template=nps`);
+    await page.getByLabel('Thank-you message', { exact: true }).scrollIntoViewIfNeeded();
+    const { y } = await boxOf('.preview');
+    assert.ok(y >= 0 && y < 100, `the preview does not stay in view: ${y}`);
   }
+});
+
+test('a phone has the preview below the form, with a link to it', async () => {
+  const { page } = await formPage(false);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('link', { name: 'Preview', exact: true }).click();
+  const heading = page.getByRole('heading', { name: 'Preview' });
+  const { y } = (await heading.boundingBox())!;
+  assert.ok(y >= 0 && y < 200, `the preview begins at ${y}`);
+  await page.getByRole('link', { name: 'Back to the form' }).click();
+  assert.ok((await heading.boundingBox())!.y > 740);
 });
 
 test('a campaign form shows the local time when time zones differ', async () => {
@@ -88,7 +110,7 @@ test('the survey form works without script', async () => {
     .getByRole('group', { name: 'German' })
     .getByLabel('Question', { exact: true })
     .fill('Zufrieden?');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save' }).last().click();
   await page.getByRole('heading', { name: 'Spring', level: 1 }).waitFor();
   const [made] = await scene.db`select texts from surveys where org_id = ${scene.empty.id}`;
   assert.deepEqual(made!['texts'], { de: { question_text: 'Zufrieden?' } });
@@ -98,6 +120,7 @@ test('the preview adds no history entries', async () => {
   const { page, frame } = await formPage(true);
   await page.goto(surveys);
   await page.getByRole('link', { name: 'New survey' }).click();
+  await page.getByRole('link', { name: 'Blank' }).click();
   await frame.getByText('How likely are you to recommend us?').waitFor();
   const before = await page.evaluate<number>('history.length');
   for (const word of ['One', 'Two', 'Three']) {
@@ -106,5 +129,5 @@ test('the preview adds no history entries', async () => {
   }
   assert.equal(await page.evaluate<number>('history.length'), before);
   await page.goBack();
-  await page.getByRole('heading', { name: 'Surveys', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Blank' }).waitFor();
 });

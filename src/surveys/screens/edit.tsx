@@ -232,7 +232,20 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: S
     title: survey ? `Edit “${survey.name}”` : 'New survey',
     section: 'surveys',
     status: statusOf(form),
-    trail: survey ? [list, { text: survey.name, href: here }] : [list],
+    trail: [
+      list,
+      survey ? { text: survey.name, href: here } : { text: 'Templates', href: `${surveys}/new` },
+    ],
+    actions: (
+      <>
+        <a class="button jump" href="#preview">
+          Preview
+        </a>
+        <button type="submit" form="survey-form" class="primary">
+          Save
+        </button>
+      </>
+    ),
     body: (
       <>
         {notice ? <Notice {...notice} /> : null}
@@ -261,7 +274,7 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
   const languages = listIn(form.typed, 'languages');
   const taken = [form.typed['language'] ?? 'en', ...languages].flat();
   return (
-    <form method="post" action={action} class="columns split" data-preview>
+    <form id="survey-form" method="post" action={action} class="columns split" data-preview>
       <div class="fields">
         <FormErrors form={form} />
         <Version form={form} value={existing?.version} />
@@ -619,6 +632,9 @@ function Preview({ surveys, languages, form, isNew }: PreviewProps) {
       <div class="screen">
         <iframe name="preview-frame" title="Preview of the survey" />
       </div>
+      <a class="more jump" href="#main">
+        Back to the form
+      </a>
     </section>
   );
 }
