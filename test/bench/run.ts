@@ -5,6 +5,7 @@ import { app } from './app.tsx';
 import { benchServer } from './database.ts';
 import { deliveries } from './deliveries.ts';
 import { mediansOf } from './medians.ts';
+import { followUps } from './questions.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section } from './report.ts';
 import { sends } from './sends.ts';
@@ -18,6 +19,7 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   units,
   reads,
   answers,
+  questions: followUps,
   sends,
   deliveries,
   app,
