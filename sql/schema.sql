@@ -47,7 +47,7 @@ create table analyses (
   org_id uuid not null,
   response_id uuid not null,
   sentiment text,                                  -- positive, negative, mixed or neutral
-  themes text[] not null default '{}'::text[],     -- names of the themes it speaks of
+  themes text[] not null default '{}'::text[],     -- names of the themes in the comment
   churn_risk text,                                 -- how likely the contact is to leave
   summary text,                                    -- the comment in short
   provider text not null,                          -- what made the analysis
@@ -59,17 +59,17 @@ create trigger analyses_added after insert on analyses for each row execute func
 create trigger analyses_changed after update of sentiment on analyses for each row when (old.sentiment is distinct from new.sentiment) execute function facet_analyzed_response();
 create trigger analyses_removed after delete on analyses referencing old table as changed for each statement execute function facet_unanalyzed_responses();
 
--- A key that a program calls the API with. Only a hash of its secret is stored: a leaked backup leaks no live key.
+-- A key for programs that call the API. Only the hash of its secret is stored, so that a leaked backup contains no usable key.
 create table api_keys (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   name text not null,                       -- what the key is for
-  public_id text not null,                  -- the eight characters after ask_live_, by which it is found
+  public_id text not null,                  -- the eight characters after ask_live_, to find the key
   secret_hash bytea not null,               -- SHA-256 of the secret part
   permission text not null default 'read',  -- read, or read and write
-  expires_at timestamptz,                   -- when it stops working; without a time never
-  revoked_at timestamptz,                   -- when it was made to stop working
-  last_used_at timestamptz,                 -- last use, kept to the minute
+  expires_at timestamptz,                   -- when the key expires. Null for never
+  revoked_at timestamptz,                   -- when the key was revoked
+  last_used_at timestamptz,                 -- last use, to the minute
   created_at timestamptz not null default now(),
   constraint api_keys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint api_keys_permission_check check (permission = any (array['read', 'write'])),
@@ -80,34 +80,34 @@ create table api_keys (
 );
 create index api_keys_by_organization on api_keys (org_id);
 
--- How far the contacts have come that were first mailed in a quarter of an hour: in no time zone does a day begin within one. The sum over the slots counts.
+-- Progress of the contacts that were first mailed in a quarter hour, because days of all time zones begin on quarter hours. To be summed over the slots.
 create table asked_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  quarter timestamptz not null,            -- when it begins
-  slot integer not null,                   -- 0 when folded, else the backend that writes it
-  asked integer not null default 0,        -- contacts that were mailed then
-  undelivered integer not null default 0,  -- those of them whose mail failed or bounced after all
-  answered integer not null default 0,     -- those of them that have responded
+  quarter timestamptz not null,            -- start of the quarter hour
+  slot integer not null,                   -- 0 for the folded total, otherwise the pid of the backend that writes it
+  asked integer not null default 0,        -- contacts that were first mailed in the quarter hour
+  undelivered integer not null default 0,  -- asked contacts whose mail failed or bounced later
+  answered integer not null default 0,     -- asked contacts that have responded
   constraint asked_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint asked_tallies_pkey primary key (survey_id, quarter, slot)
 ) with (fillfactor=50);
 create index asked_tallies_by_organization on asked_tallies (org_id, quarter) include (survey_id, asked, undelivered, answered);
 create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
 
--- Acts with their actor and target, written in the transaction of the act itself and kept 400 days, or the newest of very many.
+-- Acts with actor and target, written in the act's transaction. They are kept for 400 days, or fewer if there are too many.
 create table audit_events (
   id uuid not null default gen_random_uuid(),
-  org_id uuid,                                 -- organization that was acted on; none for acts on the deployment
-  at timestamptz not null default now(),       -- when it was done
+  org_id uuid,                                 -- organization of the act. Null for acts on the deployment
+  at timestamptz not null default now(),       -- when the act happened
   act text not null,                           -- name of the act, such as key.created
   actor_kind text not null,                    -- member, key, command, job or visitor
-  actor_id uuid,                               -- id of the member or key; the command line, jobs and visitors have none
+  actor_id uuid,                               -- id of the member or key. Null for the command line, jobs and visitors
   actor text not null,                         -- name of the actor at that time
-  target text,                                 -- kind of the thing that was acted on
-  target_id text,                              -- id of the thing that was acted on; of a contact of an erased person the keyed hash of the address
-  details jsonb not null default '{}'::jsonb,  -- what helps to understand the act later; never an address, a comment or a secret
-  request_id text,                             -- the request that carried the act, as its answer and the log name it
+  target text,                                 -- kind of the target
+  target_id text,                              -- id of the target, or the keyed hash of the address of an erased contact
+  details jsonb not null default '{}'::jsonb,  -- context of the act. Never an address, a comment or a secret
+  request_id text,                             -- id of the act's request, as in its response and the log
   constraint audit_events_actor_kind_check check (actor_kind = any (array['member', 'key', 'command', 'job', 'visitor'])),
   constraint audit_events_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint audit_events_pkey primary key (id)
@@ -117,30 +117,30 @@ create index audit_events_by_contact on audit_events (org_id, target_id) where t
 create index audit_events_by_organization on audit_events (org_id, at desc, id desc);
 create index audit_events_of_retention on audit_events (org_id, at desc) where act = 'retention.applied';
 
--- A mail that a rule blocked, for the question why an address got none.
+-- A mail that a rule blocked, to explain why an address got none.
 create table blocked_mails (
   org_id uuid not null,
   survey_id uuid not null,
-  email text not null,                                                  -- the address it would have gone to
-  email_key text not null generated always as (lower(email)) stored,    -- the address in lower case, by which addresses are compared
+  email text not null,                                                  -- the address that was not mailed
+  email_key text not null generated always as (lower(email)) stored,    -- the address in lower case, to compare addresses
   reason_code text not null,                                            -- the rule
   reason text not null,                                                 -- the rule in words
-  blocked_at timestamptz not null default now(),                        -- when it was asked for, the first time that day
+  blocked_at timestamptz not null default now(),                        -- time of the first request on that day
   blocked_on date not null default ((now() at time zone 'UTC'))::date,  -- that day, UTC
   constraint blocked_mails_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint blocked_mails_pkey primary key (org_id, email_key, survey_id, reason_code, blocked_on)
 );
 create index blocked_mails_by_age on blocked_mails (blocked_on);
 
--- Mails of a campaign that were claimed together. Their outcomes are counted in mails until all have one, and here after that.
+-- Mails of a campaign that were claimed together. Their outcomes are counted in mails, and stored here once all mails have one.
 create table campaign_batches (
   id uuid not null,                               -- request_id of its mails
   org_id uuid not null,
   campaign_id uuid not null,
-  mails integer not null,                         -- how many were claimed and not withdrawn
-  sent integer,                                   -- how many of its mails were sent; counted once all have an outcome
+  mails integer not null,                         -- number of mails that were claimed and not withdrawn
+  sent integer,                                   -- number of sent mails, stored once all have an outcome
   blocked integer,                                -- mails that a rule blocked after the claim, or whose contact was deleted
-  failed integer,                                 -- how many of its mails failed; counted once all have an outcome
+  failed integer,                                 -- number of failed mails, stored once all have an outcome
   claimed_at timestamptz not null default now(),  -- when its mails were claimed
   ended_at timestamptz,                           -- when all of them had an outcome
   constraint campaign_batches_check check ((ended_at is null) = (sent is null) and (ended_at is null) = (blocked is null) and (ended_at is null) = (failed is null)),
@@ -151,7 +151,7 @@ create table campaign_batches (
 create index campaign_batches_by_campaign on campaign_batches (campaign_id);
 create index campaign_batches_open on campaign_batches (claimed_at) where ended_at is null;
 
--- A contact that a campaign has judged: its mail waits, was claimed, or is blocked by a rule.
+-- A contact that a campaign has judged. Its mail waits, was claimed, or was blocked by a rule.
 create table campaign_contacts (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
@@ -160,7 +160,7 @@ create table campaign_contacts (
   contact_id uuid not null,
   batch_id uuid,     -- batch with which its mail was claimed
   reason_code text,  -- rule that blocked the mail
-  reason text,       -- that rule in words
+  reason text,       -- the rule in words
   created_at timestamptz not null default now(),
   constraint campaign_contacts_org_id_campaign_id_fkey foreign key (org_id, campaign_id) references campaigns(org_id, id) on delete cascade,
   constraint campaign_contacts_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
@@ -170,31 +170,31 @@ create table campaign_contacts (
 create index campaign_contacts_newest_first on campaign_contacts (campaign_id, created_at desc, id desc);
 create index campaign_contacts_waiting on campaign_contacts (campaign_id, id) where batch_id is null and reason_code is null;
 
--- A survey mailed to many contacts step by step: all that are still to be asked, those that fall due by themselves, or those that are reminded.
+-- A survey mailed to many contacts in steps: to all pending contacts, automatically to new contacts, or as a reminder.
 create table campaigns (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
-  kind text not null default 'campaign',  -- campaign: somebody started it; asking, reminder: what a survey does by itself, one row each
-  reminder smallint not null default 0,   -- which reminder it is, for those
-  after_days integer,                     -- after how many days it reminds
-  name text not null,                     -- as lists show it
+  kind text not null default 'campaign',  -- campaign if somebody started it, asking for automatic sends, or reminder. One row each for the last two
+  reminder smallint not null default 0,   -- number of the reminder, or 0
+  after_days integer,                     -- days until the reminder or the automatic mail
+  name text not null,                     -- shown in lists
   status text not null,                   -- scheduled, running, paused, finished, stopped or refused
-  send_at timestamptz,                    -- when it is to begin; without a time at once
-  per_hour integer,                       -- mails an hour at most; without a number there is no such pace
-  reason text,                            -- why it was refused, or stopped or paused by itself
-  month date,                             -- whose quota its mails take
-  total integer not null default 0,       -- contacts that were judged
-  duplicates integer not null default 0,  -- contacts that a rule kept from being mailed, before their mail was claimed
+  send_at timestamptz,                    -- scheduled start. Null for at once
+  per_hour integer,                       -- maximum of mails per hour. Null for no limit
+  reason text,                            -- why the service refused, stopped or paused it
+  month date,                             -- the month whose quota its mails use
+  total integer not null default 0,       -- judged contacts
+  duplicates integer not null default 0,  -- contacts that a rule blocked before their mail was claimed
   invalid integer not null default 0,     -- contacts whose address cannot be mailed
-  waiting integer not null default 0,     -- contacts whose mail is not claimed yet; until it ends, the quota of these mails is reserved
-  turn integer not null default 0,        -- number of the job that may go on with it: pausing, resuming and stopping end the turn of the one before
+  waiting integer not null default 0,     -- contacts whose mail is not claimed yet. Their quota is reserved until the campaign ends
+  turn integer not null default 0,        -- number of its current job. Pausing, resuming and stopping invalidate earlier jobs
   next_at timestamptz,                    -- when that job is due
   next_mail_at timestamptz,               -- when its pace allows the next mail
-  seen_until timestamptz,                 -- contacts that were added, or mails that were claimed, before this are done with, for what a survey does by itself
+  seen_until timestamptz,                 -- for automatic sends and reminders: earlier contacts or mails need no further check
   created_at timestamptz not null default now(),
   started_at timestamptz,                 -- when its contacts were judged
-  finished_at timestamptz,                -- when it ended, in whatever way
+  finished_at timestamptz,                -- when it finished or was stopped or refused
   constraint campaigns_check check ((kind = 'reminder') = (reminder > 0)),
   constraint campaigns_kind_check check (kind = any (array['campaign', 'asking', 'reminder'])),
   constraint campaigns_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
@@ -210,7 +210,7 @@ create index campaigns_due on campaigns (next_at) where status = any (array['sch
 create index campaigns_newest_first on campaigns (survey_id, created_at desc, id desc) where kind = 'campaign';
 create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder) where kind <> 'campaign';
 
--- The text of an uploaded list in pieces, until its contacts are taken over.
+-- The text of an uploaded list in chunks, until its contacts are imported.
 create table contact_upload_chunks (
   org_id uuid not null,
   upload_id uuid not null,
@@ -220,35 +220,35 @@ create table contact_upload_chunks (
   constraint contact_upload_chunks_pkey primary key (upload_id, place)
 );
 
--- A row of an uploaded list that was left out.
+-- A skipped row of an uploaded list.
 create table contact_upload_rejects (
   org_id uuid not null,
   upload_id uuid not null,
   line integer not null,  -- line of the file
-  value text not null,    -- what stood in the place of the address
-  reason text not null,   -- why the line is left out
+  value text not null,    -- the value of the address column
+  reason text not null,   -- why the row was skipped
   constraint contact_upload_rejects_org_id_upload_id_fkey foreign key (org_id, upload_id) references contact_uploads(org_id, id) on delete cascade,
   constraint contact_upload_rejects_pkey primary key (upload_id, line)
 );
 
--- A list of contacts that was uploaded or pasted. It waits for a day, and is deleted a week after its import.
+-- An uploaded or pasted list of contacts. It waits for a day, and is deleted a week after its import.
 create table contact_uploads (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
   name text not null,           -- name of the file
-  uploaded_by uuid,             -- the member: one list of a member waits for a survey
+  uploaded_by uuid,             -- the member, who can have one waiting list per survey
   bytes integer not null,       -- of the file
-  delimiter text not null,      -- what separates its columns
-  first_line integer not null,  -- line of the file on which its text begins
-  has_header boolean not null,  -- whether the first row seems to name the columns
+  delimiter text not null,      -- the column separator
+  first_line integer not null,  -- line number of the first row in the file
+  has_header boolean not null,  -- true if the first row seems to be a header
   rows integer not null,        -- rows of the file, without the header
-  added integer,                -- contacts that were new
-  known integer,                -- contacts that the survey had
-  repeated integer,             -- rows with an address of a row before
-  rejected integer,             -- rows that were left out; the first of them are kept
+  added integer,                -- new contacts
+  known integer,                -- contacts that were already on the survey
+  repeated integer,             -- rows with the address of an earlier row
+  rejected integer,             -- number of skipped rows, of which the first ones are stored
   created_at timestamptz not null default now(),
-  imported_at timestamptz,      -- when its contacts were taken over
+  imported_at timestamptz,      -- when its contacts were imported
   constraint contact_uploads_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint contact_uploads_pkey primary key (id),
   constraint contact_uploads_org_id_id_key unique (org_id, id)
@@ -257,16 +257,16 @@ create index contact_uploads_by_age on contact_uploads (created_at);
 create index contact_uploads_of_survey on contact_uploads (survey_id, imported_at desc) where imported_at is not null;
 create unique index contact_uploads_waiting on contact_uploads (org_id, survey_id, uploaded_by) nulls not distinct where imported_at is null;
 
--- A contact of one survey: an address that is asked once.
+-- An address on one survey, which is asked once.
 create table contacts (
-  id uuid not null default id_at(clock_timestamp()),                  -- begins with the time of its making, so that new rows stand together in its indexes
+  id uuid not null default id_at(clock_timestamp()),                  -- begins with the creation time, so that new rows are adjacent in indexes
   org_id uuid not null,
   survey_id uuid not null,
-  email text not null,                                                -- as it was given
-  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which addresses are compared
-  name text,                                                          -- as it was given, for the greeting
+  email text not null,                                                -- as entered
+  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
+  name text,                                                          -- as entered, for the greeting
   properties jsonb not null default '{}'::jsonb,                      -- custom fields that the organization keeps with the contact
-  status text not null default 'pending',                             -- how far the survey has come with this contact
+  status text not null default 'pending',                             -- progress of the survey with this contact
   failure_reason text,                                                -- why its mail failed or bounced
   token text not null,                                                -- the part of the personal link that names the contact
   sent_at timestamptz,                                                -- when its first mail was accepted by the mail server
@@ -290,37 +290,37 @@ create trigger contacts_changed after update on contacts referencing old table a
 create trigger contacts_hide_erased before insert or update of name, properties on contacts for each row when (new.name ~~ '%@%' or new.properties ~~ '%@%') execute function hide_erased_in_contact();
 create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
 
--- A POST that failed. The one that delivered is in the row of its delivery: most have no other.
+-- A failed POST. A successful one is stored in the row of its delivery, and most deliveries have no other.
 create table delivery_attempts (
   org_id uuid not null,
   webhook_id uuid not null,
   delivery_id uuid not null,              -- a row of pending_deliveries, later of ended_deliveries
   number smallint not null,               -- counted from 1
-  status_code smallint,                   -- status of the answer
-  response_body text,                     -- beginning of the answer
-  error text,                             -- why there was no answer
-  duration_ms integer not null,           -- until the answer or the error
+  status_code smallint,                   -- status of the response
+  response_body text,                     -- beginning of the response
+  error text,                             -- why there was no response
+  duration_ms integer not null,           -- until the response or the error
   at timestamptz not null default now(),  -- when it ended
   constraint delivery_attempts_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint delivery_attempts_pkey primary key (webhook_id, delivery_id, number)
 );
 
--- An event for one webhook, with its outcome; written again only to erase what a subscriber answered.
+-- An event for one webhook with its outcome. Only updated to erase the subscriber's response.
 create table ended_deliveries (
   org_id uuid not null,
   webhook_id uuid not null,
-  id uuid not null default id_at(now()),     -- begins with the time of its making, so that the key lists newest first
+  id uuid not null default id_at(now()),     -- begins with the creation time, so that the key lists newest first
   event_id uuid not null,                    -- a row of events, as in pending_deliveries
-  message_id uuid,                           -- the webhook-id header of a delivery that was made again: the id of the first; otherwise its own id
+  message_id uuid,                           -- the webhook-id header of a redelivery, which is the id of the first delivery. Null for its own id
   delivered_at timestamptz,                  -- when it was accepted
-  duration_ms integer,                       -- how long the attempt took that delivered it
+  duration_ms integer,                       -- duration of the successful attempt
   attempts smallint not null default 0,      -- attempts made
   status_code smallint,                      -- of the last attempt
-  is_test boolean not null default false,    -- a test, which counts neither way
-  is_replay boolean not null default false,  -- made by a replay; its original stays skipped or failed
-  undelivered text,                          -- why it was not delivered: failed, or skipped, when the webhook was not active; null: it was delivered
-  response_body text,                        -- beginning of the last answer
-  traceparent text,                          -- a trace of its own, if it is not that of the event
+  is_test boolean not null default false,    -- true for a test, which never counts as success or failure
+  is_replay boolean not null default false,  -- true if a replay created it. The original stays skipped or failed
+  undelivered text,                          -- failed, or skipped because the webhook was inactive. Null if it was delivered
+  response_body text,                        -- beginning of the last response
+  traceparent text,                          -- its own trace, if it differs from the event's
   constraint ended_deliveries_check check ((undelivered is null) = (delivered_at is not null)),
   constraint ended_deliveries_undelivered_check check (undelivered = any (array['failed', 'skipped'])),
   constraint ended_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
@@ -328,16 +328,16 @@ create table ended_deliveries (
 );
 create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
 
--- The receipt of an erasure. As long as the address is not allowed again, nothing is stored for it.
+-- The receipt of an erasure. Nothing is stored for the address until an owner unblocks it.
 create table erasures (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   address_hash bytea not null,                   -- keyed hash of the address in lower case: see the function keyed_hash
-  scores text not null,                          -- kept: as anonymous responses; deleted: with everything else
-  counts jsonb not null,                         -- how many rows of each kind were deleted or emptied
+  scores text not null,                          -- kept as anonymous responses, or deleted with everything else
+  counts jsonb not null,                         -- number of deleted or emptied rows by kind
   erased_at timestamptz not null default now(),  -- when the person was erased
-  allowed_at timestamptz,                        -- when an owner allowed the address again
-  filed_at timestamptz,                          -- when this row, as it is now, was appended to the file of erasures
+  allowed_at timestamptz,                        -- when an owner unblocked the address
+  filed_at timestamptz,                          -- when the current version of this row was appended to the file of erasures
   constraint erasures_address_hash_check check (octet_length(address_hash) = 32),
   constraint erasures_counts_check check (jsonb_typeof(counts) = 'object'),
   constraint erasures_scores_check check (scores = any (array['kept', 'deleted'])),
@@ -348,38 +348,38 @@ create index erasures_newest_first on erasures (org_id, erased_at desc, id desc)
 create index erasures_to_file on erasures (erased_at) where filed_at is null;
 create unique index erasures_in_force on erasures (org_id, address_hash) where allowed_at is null;
 
--- An event that at least one webhook takes, once for all of its deliveries.
+-- An event for at least one webhook, shared by its deliveries.
 create table events (
   org_id uuid not null,
   id uuid not null default id_at(now()),       -- begins with the time of the event
   type text not null,                          -- name of the event
   body text not null,                          -- the exact bytes that are signed and posted
   traceparent text,                            -- the trace that the event began in
-  used_at timestamptz not null default now(),  -- when a delivery of it was last made
-  erased_at timestamptz,                       -- when its body was erased, because it carried words of a person who was erased
+  used_at timestamptz not null default now(),  -- when its newest delivery was created
+  erased_at timestamptz,                       -- when its body was erased with the person whose words it contained
   constraint events_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint events_pkey primary key (org_id, id)
 );
 
--- Earlier slugs of organizations: addresses with them lead to the present ones.
+-- Former slugs of organizations. URLs with them redirect to the current slug.
 create table former_slugs (
-  slug text not null,  -- as it was in addresses
+  slug text not null,  -- as used in URLs
   org_id uuid not null,
   constraint former_slugs_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint former_slugs_pkey primary key (slug)
 );
 create index former_slugs_by_organization on former_slugs (org_id);
 
--- Totals of a survey and hour. The sum over the slots counts.
+-- Totals of a survey and hour, to be summed over the slots.
 create table hour_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  hour timestamptz not null,              -- when it begins: of created_at, UTC
-  slot integer not null,                  -- 0 when folded, else the backend that writes it
+  hour timestamptz not null,              -- start of the hour of created_at, UTC
+  slot integer not null,                  -- 0 for the folded total, otherwise the pid of the backend that writes it
   promoters integer not null default 0,   -- responses that count as promoter
   passives integer not null default 0,    -- responses that count as passive
   detractors integer not null default 0,  -- responses that count as detractor
-  score_sum integer not null default 0,   -- sum of the scores of all these
+  score_sum integer not null default 0,   -- sum of all scores
   contacts integer not null default 0,    -- contacts added in that hour
   constraint hour_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint hour_tallies_pkey primary key (survey_id, hour, slot)
@@ -387,14 +387,14 @@ create table hour_tallies (
 create index hour_tallies_by_organization on hour_tallies (org_id, hour);
 create index hour_tallies_to_fold on hour_tallies (survey_id, hour) where slot <> 0;
 
--- The answer of a POST that carried an Idempotency-Key, for a repeat of it.
+-- The response to a POST with an Idempotency-Key, for repeats.
 create table idempotency_keys (
-  key_id uuid not null,                                                                          -- the API key that named the request
+  key_id uuid not null,                                                                          -- the API key of the request
   name text not null,                                                                            -- the value of the header
-  request_hash bytea not null,                                                                   -- SHA-256 of path and body: the same name on another request is a mistake
-  status smallint,                                                                               -- status of the answer; without one the request is still running
-  answer bytea,                                                                                  -- the body, compressed and sealed: it may show what is shown once, such as a webhook's secret
-  answer_bytes integer not null generated always as (coalesce(octet_length(answer), 0)) stored,  -- size of the answer; without one it was too large to be stored
+  request_hash bytea not null,                                                                   -- SHA-256 of path, query and body, to detect the same name on another request
+  status smallint,                                                                               -- status of the response. Null while the request is running
+  answer bytea,                                                                                  -- the body, compressed and sealed, because it may contain a secret that is shown once
+  answer_bytes integer not null generated always as (coalesce(octet_length(answer), 0)) stored,  -- size of the response. Null if it was too large to store
   created_at timestamptz not null default now(),
   constraint idempotency_keys_key_id_fkey foreign key (key_id) references api_keys(id) on delete cascade,
   constraint idempotency_keys_pkey primary key (key_id, name)
@@ -402,80 +402,80 @@ create table idempotency_keys (
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
 
--- A suppression that is over, for the timeline of the address.
+-- A former suppression, for the timeline of the address.
 create table lifted_suppressions (
-  id uuid not null,  -- that of the suppression, as are email, kind, by_hand, detail and created_at
+  id uuid not null,  -- of the suppression, as are email, kind, by_hand, detail and created_at
   org_id uuid not null,
   email text not null,
   kind text not null,
   by_hand boolean not null,
   detail text,
   created_at timestamptz not null,
-  lifted_by text,    -- who allowed the address again; null: its owner, on the page for that
-  consent text,      -- how its owner agreed to get mail again, where a member recorded it
+  lifted_by text,    -- who unblocked the address. Null for the person, on the unsubscribe page
+  consent text,      -- how the person agreed to get mail again, if a member recorded it
   lifted_at timestamptz not null default now(),
   constraint lifted_suppressions_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint lifted_suppressions_pkey primary key (id)
 );
 create index lifted_suppressions_of_address on lifted_suppressions (org_id, email, lifted_at);
 
--- A visit of a personal link: what a submission is judged by. No address, no user agent.
+-- A visit of a personal link, to judge submissions. Contains no address and no user agent.
 create table link_visits (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  kind text not null,                             -- view: the page; trap: the hidden link; post: a submission
+  kind text not null,                             -- view for the page, trap for the hidden link, post for a submission
   method text not null,                           -- of the HTTP request
-  score smallint,                                 -- the score that the link carried
-  visited_at timestamptz not null default now(),  -- when it was asked for
+  score smallint,                                 -- the score in the link
+  visited_at timestamptz not null default now(),  -- when it was requested
   constraint link_visits_kind_check check (kind = any (array['view', 'trap', 'post'])),
   constraint visits_belong_to_contact foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
   constraint link_visits_pkey primary key (contact_id, visited_at, id)
 );
 create index link_visits_by_day on link_visits (((visited_at at time zone 'UTC')::date));
 
--- Mails that count against an organization's limit. The row is the lock under which a send reserves its quota.
+-- Mails that count towards an organization's limit. A send locks the row to reserve its quota.
 create table mail_usage (
   org_id uuid not null,
   month date not null,              -- first day of the calendar month, UTC
-  used integer not null default 0,  -- mails reserved or sent in it
+  used integer not null default 0,  -- mails reserved or sent in the month
   constraint mail_usage_used_check check (used >= 0),
   constraint mail_usage_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint mail_usage_pkey primary key (org_id, month)
 );
 
--- A mail in the local mailbox, where mail goes while no mail server is set.
+-- A mail in the built-in mailbox, which is used without a mail server.
 create table mailbox_messages (
   id uuid not null default gen_random_uuid(),
   mail_from text not null,                         -- sender of the envelope
   rcpt_to text not null,                           -- recipient of the envelope
-  subject text not null,                           -- as the list shows it
-  raw bytea not null,                              -- the message as it would have been sent
-  received_at timestamptz not null default now(),  -- when it was sent here
+  subject text not null,                           -- as shown in the list
+  raw bytea not null,                              -- the complete message
+  received_at timestamptz not null default now(),  -- when it arrived
   constraint mailbox_messages_pkey primary key (id)
 );
 create index mailbox_messages_newest_first on mailbox_messages (received_at desc, id desc);
 
--- A mail to one contact: claimed with the request that asked for it, then sent by a job.
+-- A mail to one contact, claimed by a request and sent by a job.
 create table mails (
-  id uuid not null default id_at(clock_timestamp()),                  -- begins with the time of its making, so that new rows stand together in its indexes
+  id uuid not null default id_at(clock_timestamp()),                  -- begins with the creation time, so that new rows are adjacent in indexes
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  request_id uuid not null,                                           -- the request that claimed it, or the part of a campaign
-  email text not null,                                                -- the address it goes to, as it was given
-  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which addresses are compared
-  status text not null default 'claimed',                             -- claimed: not begun; sending: an attempt runs; unknown: the process died in an attempt
-  blocks_resend boolean not null default true,                        -- whether no other mail of the survey, or no such reminder, may go to the address: this one has gone out, may have, or is about to
-  awaited boolean not null default true,                              -- whether a request waits for its outcome; without one it is tried for a day
-  reminder smallint not null default 0,                               -- 0: it asks the contact; else which reminder it is
+  request_id uuid not null,                                           -- the request or campaign batch that claimed it
+  email text not null,                                                -- the recipient, as entered
+  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
+  status text not null default 'claimed',                             -- claimed before the first attempt, sending during one, unknown if the process died in one
+  blocks_resend boolean not null default true,                        -- true if the address must not get another mail of the survey, or another such reminder, because this one was or may have been sent, or is about to be
+  awaited boolean not null default true,                              -- true if a request waits for the outcome. Otherwise it is retried for a day
+  reminder smallint not null default 0,                               -- number of the reminder, or 0 for the first mail
   reminds_of uuid,                                                    -- the mail whose thread a reminder continues
-  attempts smallint not null default 0,                               -- attempts begun
-  reason text,                                                        -- why it failed or is put off, as the mail server said it
+  attempts smallint not null default 0,                               -- started attempts
+  reason text,                                                        -- why it failed or was deferred, in the words of the mail server
   reason_code text,                                                   -- the kind of failure
-  server_reply text,                                                  -- what the mail server said when it took it
-  month date not null,                                                -- whose quota it took
+  server_reply text,                                                  -- reply of the mail server that accepted it
+  month date not null,                                                -- the month whose quota it uses
   traceparent text,                                                   -- the trace of the request that claimed it
   claimed_at timestamptz not null default now(),                      -- when it was claimed
   sending_at timestamptz,                                             -- when the last attempt began
@@ -493,19 +493,19 @@ create index mails_by_contact on mails (contact_id);
 create index mails_by_request on mails (request_id);
 create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
 
--- A link that works once: the first sign-up, an invitation, a new password, a new email. Only the hash of its token is stored.
+-- A link for the first sign-up, an invitation or a new password, which works once. Only the hash of its token is stored.
 create table member_links (
-  token_hash bytea not null,                    -- SHA-256 of what stands in the link
-  id uuid not null default gen_random_uuid(),   -- names an invitation where it is listed and withdrawn
-  kind text not null,                           -- welcome, invitation, reset or email
-  email text,                                   -- address that an invitation is for, or that a member changes to
-  member_id uuid,                               -- member whose password or email it changes
-  org_id uuid,                                  -- organization that an invitation leads to, if any
-  role text,                                    -- role in the organization that an invitation leads to
-  is_operator boolean not null default false,   -- whether it makes the person an operator
-  proves_email boolean not null default false,  -- whether it was only mailed and never shown: using it proves that the address is the person's
-  expires_at timestamptz not null,              -- when it stops working
-  used_at timestamptz,                          -- when it was used: it works once
+  token_hash bytea not null,                    -- SHA-256 of the token in the link
+  id uuid not null default gen_random_uuid(),   -- identifies an invitation in lists
+  kind text not null,                           -- welcome, invitation or reset
+  email text,                                   -- address of an invited person
+  member_id uuid,                               -- member whose password a reset changes
+  org_id uuid,                                  -- organization of an invitation, if any
+  role text,                                    -- role of an invitation
+  is_operator boolean not null default false,   -- true if the link makes the person an operator
+  proves_email boolean not null default false,  -- true if the link was only mailed and never shown, so that using it proves the address
+  expires_at timestamptz not null,              -- when the link stops working
+  used_at timestamptz,                          -- when the link was used
   created_at timestamptz not null default now(),
   constraint member_links_check check ((role is null) = (org_id is null)),
   constraint member_links_check1 check ((kind = any (array['reset', 'email'])) = (member_id is not null)),
@@ -525,17 +525,17 @@ create index member_links_by_organization on member_links (org_id) where org_id 
 -- A person who signs in.
 create table members (
   id uuid not null default gen_random_uuid(),
-  email text not null,                                                -- as it was typed; mails go there
-  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which members are found
-  name text not null,                                                 -- as other members see it
-  password_hash text,                                                 -- argon2id with its parameters and salt; without one there is no sign-in by password
-  totp_secret bytea,                                                  -- secret of the one-time codes, sealed; it counts once totp_since is set
-  totp_since timestamptz,                                             -- when the first code proved that the secret has arrived
-  totp_step bigint,                                                   -- time step of the newest code that was accepted: a code works once
-  sso_issuer text,                                                    -- OpenID provider that the person signs in with
+  email text not null,                                                -- as entered
+  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to find members
+  name text not null,                                                 -- shown to other members
+  password_hash text,                                                 -- argon2id with its parameters and salt. Null for no sign-in by password
+  totp_secret bytea,                                                  -- secret of the one-time codes, sealed. Not in use before totp_since
+  totp_since timestamptz,                                             -- when the first code was accepted
+  totp_step bigint,                                                   -- time step of the newest accepted code, because a code works once
+  sso_issuer text,                                                    -- OpenID provider for sign-in
   sso_subject text,                                                   -- the person's id at that provider
-  is_operator boolean not null default false,                         -- whether the person runs the deployment
-  email_proved_at timestamptz,                                        -- when the person first proved that the address is theirs: by a link that was only mailed, or by the OpenID provider
+  is_operator boolean not null default false,                         -- true if the person runs the deployment
+  email_proved_at timestamptz,                                        -- when the person first proved the address, by a link that was only mailed or by the OpenID provider
   created_at timestamptz not null default now(),
   constraint members_check check (num_nonnulls(sso_issuer, sso_subject) = any (array[0, 2])),
   constraint members_email_check check (char_length(email) >= 3 and char_length(email) <= 254),
@@ -550,7 +550,7 @@ create table memberships (
   org_id uuid not null,
   member_id uuid not null,
   role text not null,  -- viewer, editor or owner
-  group_role text,     -- role that the groups of the OpenID provider gave last. It follows the groups as long as the role is still this one
+  group_role text,     -- the last role from groups of the OpenID provider. The role follows the groups while both are the same
   created_at timestamptz not null default now(),
   constraint memberships_group_role_check check (group_role = any (array['viewer', 'editor', 'owner'])),
   constraint memberships_role_check check (role = any (array['viewer', 'editor', 'owner'])),
@@ -564,33 +564,33 @@ create index memberships_by_member on memberships (member_id);
 create table notification_choices (
   org_id uuid not null,
   member_id uuid not null,
-  events text[] not null default '{}'::text[],    -- kinds of events, each notified of when it occurs
+  events text[] not null default '{}'::text[],    -- kinds of events with immediate notifications
   digest text not null default 'none',            -- how often a digest is sent
-  time_zone text not null default 'UTC',          -- IANA name: when the member's day and week begin
-  changed_at timestamptz not null default now(),  -- when the member chose last
+  time_zone text not null default 'UTC',          -- IANA name, for the start of the member's day and week
+  changed_at timestamptz not null default now(),  -- last change by the member
   constraint notification_choices_digest_check check (digest = any (array['none', 'day', 'week'])),
   constraint notification_choices_org_id_member_id_fkey foreign key (org_id, member_id) references memberships(org_id, member_id) on delete cascade,
   constraint notification_choices_pkey primary key (org_id, member_id)
 );
 
--- Details that notifications of an organization may show. Without a row none.
+-- Details that notifications of an organization may show. None without a row.
 create table notification_contents (
   org_id uuid not null,
   people boolean not null,    -- the name and address of its contact
-  unedited boolean not null,  -- its comment as it was written, with the people in it
+  unedited boolean not null,  -- its comment without redaction
   constraint notification_contents_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint notification_contents_pkey primary key (org_id)
 );
 
--- A notification of a member by email, or of an organization through its Slack-compatible webhook. The row makes sure that it is sent once.
+-- A notification of a member by email, or of an organization through its Slack-compatible webhook. The row ensures that it is sent once.
 create table notifications (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  member_id uuid,         -- the member that gets a mail; without one the organization's webhook gets a post
+  member_id uuid,         -- the member to email. Null for a post to the organization's webhook
   kind text not null,     -- kind of the event, or digest
-  subject text not null,  -- what it is about: the id of a response or campaign, a webhook and when it was switched off, a month, the period of a digest
+  subject text not null,  -- the id of a response or campaign, a webhook and the time it was turned off, a month, or the period of a digest
   created_at timestamptz not null default now(),
-  sent_at timestamptz,    -- when it was given to the mail server or posted
+  sent_at timestamptz,    -- when the mail server accepted it or it was posted
   constraint notifications_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint notifications_org_id_member_id_fkey foreign key (org_id, member_id) references memberships(org_id, member_id) on delete cascade,
   constraint notifications_pkey primary key (id),
@@ -598,7 +598,7 @@ create table notifications (
 );
 create index notifications_by_age on notifications (created_at);
 
--- The picture that an organization shows on its pages and mails.
+-- The logo on an organization's pages and in its mails.
 create table organization_logos (
   org_id uuid not null,
   type text not null,                             -- media type, read from the file
@@ -614,10 +614,10 @@ create table organization_logos (
   constraint organization_logos_pkey primary key (org_id)
 );
 
--- The last write of an organization, kept while reads go to a replica. Means nothing to another server.
+-- The last write of an organization, stored while reads use a replica. Positions are only valid on this server.
 create table organization_writes (
-  org_id uuid not null,        -- whose API keys or members have written
-  "position" pg_lsn not null,  -- where the log of the primary was after their last write
+  org_id uuid not null,        -- the organization that has written
+  "position" pg_lsn not null,  -- WAL position of the primary after the last write
   constraint organization_writes_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint organization_writes_pkey primary key (org_id)
 );
@@ -625,24 +625,24 @@ create table organization_writes (
 -- A customer of the deployment. Everything else belongs to one.
 create table organizations (
   id uuid not null default gen_random_uuid(),
-  name text not null,                                                                                                 -- as pages and mails show it
-  slug text not null,                                                                                                 -- its name in the addresses of the app
-  color text not null default '#2f6fed',                                                                              -- of its pages and mails, as #rrggbb
-  logo text,                                                                                                          -- name of its logo in addresses, made of a hash of the picture; without one there is none
-  time_zone text not null default 'UTC',                                                                              -- IANA name: days and months of its reports
+  name text not null,                                                                                                 -- shown on pages and in mails
+  slug text not null,                                                                                                 -- in URLs of the app
+  color text not null default '#2f6fed',                                                                              -- of pages and mails, as #rrggbb
+  logo text,                                                                                                          -- name of the logo in URLs, from a hash of the picture. Null without a logo
+  time_zone text not null default 'UTC',                                                                              -- IANA name, for days and months of reports
   language text not null default 'en',                                                                                -- of new surveys, as a BCP 47 tag
-  postal_address text,                                                                                                -- at the foot of its mails; lines
-  mail_foot text,                                                                                                     -- its own words at the foot of its mails; lines
-  contact_email text,                                                                                                 -- where mails about its webhooks and reports go
+  postal_address text,                                                                                                -- lines in the footer of mails
+  mail_foot text,                                                                                                     -- custom lines in the footer of mails
+  contact_email text,                                                                                                 -- recipient of emails about webhooks and reports
   people text[] not null default '{}'::text[],                                                                        -- names to redact, in addition to the contact's and the sender's
-  monthly_send_limit integer not null default 10000,                                                                  -- mails of a calendar month
-  frequency_days integer,                                                                                             -- days between two mails to one address; without a number there is no such rule
-  ai_enabled boolean not null default false,                                                                          -- whether comments are analyzed and reports written
-  keep_comments_days integer,                                                                                         -- days after which comments are deleted; without a number never
-  keep_contacts_days integer,                                                                                         -- days without activity after which contacts are deleted; without a number never
-  keep_openings_days integer,                                                                                         -- days after which visits of links are deleted, 90 at most
-  keep_mails_days integer,                                                                                            -- days after which the log of mails is deleted; without a number never
-  address_key bytea not null default sha256(convert_to(((gen_random_uuid()) || (gen_random_uuid())), 'UTF8'::name)),  -- random: hashes of erased addresses are keyed with it, so that they are the same in every backup
+  monthly_send_limit integer not null default 10000,                                                                  -- mails per calendar month
+  frequency_days integer,                                                                                             -- minimum of days between two mails to an address. Null for no rule
+  ai_enabled boolean not null default false,                                                                          -- true if comments are analyzed and reports are written
+  keep_comments_days integer,                                                                                         -- days until comments are deleted. Null for never
+  keep_contacts_days integer,                                                                                         -- days without activity until contacts are deleted. Null for never
+  keep_openings_days integer,                                                                                         -- days until visits of links are deleted, at most 90
+  keep_mails_days integer,                                                                                            -- days until mails are deleted. Null for never
+  address_key bytea not null default sha256(convert_to(((gen_random_uuid()) || (gen_random_uuid())), 'UTF8'::name)),  -- random key of the hashes of erased addresses, the same in every backup
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint organizations_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
@@ -660,13 +660,13 @@ create table organizations (
   constraint organizations_have_distinct_slugs unique (slug)
 );
 
--- A credential that a member signs in with in place of a password.
+-- A credential for sign-in without a password.
 create table passkeys (
-  id text not null,                                 -- the credential id that the authenticator gave, base64url
+  id text not null,                                 -- the authenticator's credential id, base64url
   member_id uuid not null,
-  name text not null,                               -- what its member calls it
-  public_key bytea not null,                        -- what its signatures are checked with, as COSE
-  counter bigint not null default 0,                -- counter of the newest use; a smaller one shows a copy of the authenticator
+  name text not null,                               -- chosen by the member
+  public_key bytea not null,                        -- COSE key to verify signatures
+  counter bigint not null default 0,                -- counter of the newest use. A smaller one reveals a cloned authenticator
   transports text[] not null default '{}'::text[],  -- how browsers reach the authenticator
   used_at timestamptz,                              -- when it last signed its member in
   created_at timestamptz not null default now(),
@@ -680,17 +680,17 @@ create index passkeys_by_member on passkeys (member_id);
 create table pending_deliveries (
   org_id uuid not null,
   webhook_id uuid not null,
-  id uuid not null default id_at(now()),     -- begins with the time of its making
-  event_id uuid not null,                    -- a row of events; without a key, which each new delivery would check
-  message_id uuid,                           -- the webhook-id header of a delivery that is made again: the id of the first; otherwise its own id
-  next_attempt_at timestamptz,               -- when it is due; null: since its making
-  attempts smallint not null default 0,      -- attempts made, all of which failed
+  id uuid not null default id_at(now()),     -- begins with the creation time
+  event_id uuid not null,                    -- a row of events. No foreign key, which would slow down each insert
+  message_id uuid,                           -- the webhook-id header of a redelivery, which is the id of the first delivery. Null for its own id
+  next_attempt_at timestamptz,               -- when it is due. Null for immediately
+  attempts smallint not null default 0,      -- failed attempts
   status_code smallint,                      -- of the last attempt
-  is_test boolean not null default false,    -- a test, which counts neither way
-  is_replay boolean not null default false,  -- made by a replay; its original stays skipped or failed
-  claimed_by text,                           -- the worker pool that has it in flight
-  response_body text,                        -- beginning of the last answer
-  traceparent text,                          -- a trace of its own, if it is not that of the event
+  is_test boolean not null default false,    -- true for a test, which never counts as success or failure
+  is_replay boolean not null default false,  -- true if a replay created it. The original stays skipped or failed
+  claimed_by text,                           -- the worker pool that processes it
+  response_body text,                        -- beginning of the last response
+  traceparent text,                          -- its own trace, if it differs from the event's
   constraint pending_deliveries_check check (attempts = 0 or next_attempt_at is not null),
   constraint pending_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint pending_deliveries_pkey primary key (webhook_id, attempts, id)
@@ -699,16 +699,16 @@ create index pending_deliveries_made_again on pending_deliveries (webhook_id, me
 create index retries_due on pending_deliveries (webhook_id, next_attempt_at) where attempts > 0;
 create index retries_newest_first on pending_deliveries (webhook_id, id desc) where attempts > 0;
 
--- Wrong proofs at sign-in, counted by account and network address. One row for each subject, updated in place.
+-- Wrong attempts at sign-in, counted by account and network address. One row per subject, updated in place.
 create table proof_attempts (
-  subject text not null,                                        -- hash of what is counted: an account, an account at an address, an address
-  tried_at timestamptz[] not null default '{}'::timestamptz[],  -- times of the proofs that count, oldest first: those that were wrong or are being checked
+  subject text not null,                                        -- hash of the account, the account at an address, or the address
+  tried_at timestamptz[] not null default '{}'::timestamptz[],  -- times of attempts that were wrong or are being checked, oldest first
   newest_at timestamptz not null,                               -- when an attempt was last counted
   constraint proof_attempts_pkey primary key (subject)
 );
 create index proof_attempts_by_age on proof_attempts (newest_at);
 
--- Requests counted in the current clock minute. One row for each subject, updated in place; unlogged, because a crash may lose a minute's counts but counting must not slow every request.
+-- Requests in the current clock minute, with one row per subject that is updated in place. Unlogged, because counting must be fast and a crash may lose the counts of a minute.
 create unlogged table rate_windows (
   subject text not null,        -- a key's id, or what an address asks for and the address
   minute timestamptz not null,  -- start of the clock minute that is counted
@@ -716,11 +716,11 @@ create unlogged table rate_windows (
   constraint rate_windows_pkey primary key (subject)
 ) with (fillfactor=50);
 
--- Codes of which each replaces a one-time code once.
+-- Codes that each replace a one-time code once.
 create table recovery_codes (
   member_id uuid not null,
   code_hash bytea not null,  -- SHA-256 of the code
-  used_at timestamptz,       -- when it was used: it works once
+  used_at timestamptz,       -- when the code was used
   constraint recovery_codes_code_hash_check check (octet_length(code_hash) = 32),
   constraint recovery_codes_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
   constraint recovery_codes_pkey primary key (member_id, code_hash)
@@ -728,9 +728,9 @@ create table recovery_codes (
 
 -- A role of Postgres that reads the views of askback_reports for one organization.
 create table reporters (
-  role_name text not null,  -- of the role; without meaning, because every role can see it
+  role_name text not null,  -- name of the role, without a meaning because every role can see it
   org_id uuid not null,
-  name text not null,       -- what it is for; one of each name in a deployment
+  name text not null,       -- purpose of the reporter, unique in the deployment
   created_at timestamptz not null default now(),
   constraint reporters_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint reporters_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
@@ -759,29 +759,29 @@ create trigger response_answers_added after insert on response_answers for each 
 create trigger response_answers_changed after update of answers on response_answers for each row when (old.answers is distinct from new.answers) execute function facet_saved_answers();
 create trigger response_answers_hide_erased before insert or update of answers on response_answers for each row when (new.answers ~~ '%@%') execute function hide_erased_in_answers();
 
--- A property of the contact or of the website, a tag or the sentiment of a response that counts: what responses are found by.
+-- A property, tag, sentiment or answer of a response that counts, to find responses by.
 create table response_facets (
   org_id uuid not null,
   facet bigint not null,            -- hash of kind, name and value: see the function facet_of
   created_at timestamptz not null,  -- of the response, as are survey_id, category and score
   response_id uuid not null,
-  survey_id uuid not null,          -- that of the response
-  category text not null,           -- that of the response
-  score smallint not null,          -- that of the response
+  survey_id uuid not null,          -- of the response
+  category text not null,           -- of the response
+  score smallint not null,          -- of the response
   constraint response_facets_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
   constraint response_facets_pkey primary key (org_id, facet, created_at, response_id) include (survey_id, category, score)
 );
 create index response_facets_by_response on response_facets (org_id, response_id);
 create index response_facets_counted on response_facets (org_id, facet, category);
 
--- A note that was written about a response.
+-- A note on a response.
 create table response_notes (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   response_id uuid not null,
   text text not null,         -- the note
-  author text not null,       -- name of the member or the key that wrote it, as it was then
-  author_kind text not null,  -- kind of that actor, as in the audit
+  author text not null,       -- name of the member or key at that time
+  author_kind text not null,  -- kind of actor, as in audit_events
   created_at timestamptz not null default now(),
   constraint response_notes_text_check check (char_length(text) >= 1 and char_length(text) <= 5000),
   constraint response_notes_belong_to_response foreign key (org_id, response_id) references responses(org_id, id) on update cascade on delete cascade,
@@ -803,26 +803,26 @@ create table response_tags (
 create index response_tags_by_tag on response_tags (org_id, tag_id);
 create trigger response_tags_changed after insert or delete on response_tags for each row execute function facet_tagged_response();
 
--- A response to a survey. One that a machine seems to have given is on hold: it is listed apart, and counts nowhere.
+-- A response to a survey. Responses that seem to come from a machine are on hold: they are listed separately and do not count.
 create table responses (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
-  contact_id uuid,                                                                                                                                       -- whose personal link it came through; without one the shareable link
-  source text not null default 'link',                                                                                                                   -- link: personal; share: shareable; import: brought in from elsewhere
+  contact_id uuid,                                                                                                                                       -- the contact of the personal link. Null for the shareable link
+  source text not null default 'link',                                                                                                                   -- link (personal), share (shareable link) or import
   score smallint not null,                                                                                                                               -- on the survey's own scale
-  category text not null,                                                                                                                                -- what the score counts as
-  comment text,                                                                                                                                          -- what was written with the score
-  language text,                                                                                                                                         -- of the page it was given on; unknown for what was imported
-  properties jsonb,                                                                                                                                      -- those of its contact when it answered, of the row of a file, or what a website handed in
-  held_reason text,                                                                                                                                      -- why it is on hold; without a reason it counts
-  chosen_state text,                                                                                                                                     -- the state that was set by hand; without one the category decides
+  category text not null,                                                                                                                                -- promoter, passive or detractor
+  comment text,                                                                                                                                          -- the respondent's comment
+  language text,                                                                                                                                         -- language of the page. Null for imports
+  properties jsonb,                                                                                                                                      -- of its contact at the time, of the imported row, or from the website
+  held_reason text,                                                                                                                                      -- why it is on hold. Null for responses that count
+  chosen_state text,                                                                                                                                     -- the state that a member has set. Null if it follows from the category
   state text generated always as (nullif(coalesce(chosen_state,
 case
     when (category = 'detractor') then 'open'
     else null
-end), 'none')) stored,  -- of following it up: open or done; a detractor is open from the start, others have none
-  owner_id uuid,                                                                                                                                         -- the member who follows it up
+end), 'none')) stored,  -- state of the follow-up, open or done. Detractors start as open, others without a state
+  owner_id uuid,                                                                                                                                         -- the member who follows up
   traceparent text,                                                                                                                                      -- the trace of the request that recorded it
   created_at timestamptz not null default now(),
   constraint responses_category_check check (category = any (array['promoter', 'passive', 'detractor'])),
@@ -867,23 +867,23 @@ create table schema_migrations (
 
 -- State of a running service, for commands to read.
 create table service_record (
-  is_singleton boolean not null default true,  -- keeps it at one row
-  public_url text not null,                    -- the address that its links begin with
+  is_singleton boolean not null default true,  -- limits the table to one row
+  public_url text not null,                    -- base URL of its links
   updated_at timestamptz not null default now(),
   constraint service_record_is_singleton_check check (is_singleton),
   constraint service_record_pkey primary key (is_singleton)
 );
 
--- A browser that is signed in. Only the hash of its cookie is stored.
+-- A signed-in browser. Only the hash of its cookie is stored.
 create table sessions (
   token_hash bytea not null,                     -- SHA-256 of the cookie
-  id uuid not null default gen_random_uuid(),    -- names the session where it is listed and ended
+  id uuid not null default gen_random_uuid(),    -- identifies the session in lists
   member_id uuid not null,
-  proved_at timestamptz not null default now(),  -- when the member last gave a proof, such as a password: acts of an owner need a recent one
-  used_at timestamptz not null default now(),    -- last use, kept to the minute
-  user_agent text,                               -- what the browser says it is
+  proved_at timestamptz not null default now(),  -- when the member last proved who they are, which actions of owners require
+  used_at timestamptz not null default now(),    -- last use, to the minute
+  user_agent text,                               -- the browser's User-Agent
   address text,                                  -- network address that the member signed in from
-  awaits_code boolean not null default false,    -- whether the second step is still missing: such a session opens nothing but that step
+  awaits_code boolean not null default false,    -- true if the second step is missing. Such a session opens nothing else
   created_at timestamptz not null default now(),
   constraint sessions_token_hash_check check (octet_length(token_hash) = 32),
   constraint sessions_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
@@ -893,22 +893,22 @@ create table sessions (
 create index sessions_by_age on sessions (used_at);
 create index sessions_by_member on sessions (member_id);
 
--- The Slack-compatible incoming webhook that an organization is notified by.
+-- The Slack-compatible incoming webhook for an organization's notifications.
 create table slack_hooks (
   org_id uuid not null,
-  url bytea not null,                             -- its address, which is its secret, sealed
+  url bytea not null,                             -- its secret URL, sealed
   events text[] not null default '{}'::text[],    -- kinds of events that are posted
-  digest text not null default 'none',            -- how often a digest is posted, by the clock of the organization
-  changed_at timestamptz not null default now(),  -- when it was changed last
+  digest text not null default 'none',            -- how often a digest is posted, in the organization's time zone
+  changed_at timestamptz not null default now(),  -- last change
   constraint slack_hooks_digest_check check (digest = any (array['none', 'day', 'week'])),
   constraint slack_hooks_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint slack_hooks_pkey primary key (org_id)
 );
 
--- Second halves of proofs that have been used: a return from an OpenID provider, a passkey's answer. Each counts once.
+-- Used returns from an OpenID provider and used passkey answers, which count only once.
 create table spent_handshakes (
   hash bytea not null,              -- hash of the cookie that bound the proof to its browser
-  expires_at timestamptz not null,  -- when it would have stopped working anyway
+  expires_at timestamptz not null,  -- when the proof would have expired
   constraint spent_handshakes_hash_check check (octet_length(hash) = 32),
   constraint spent_handshakes_pkey primary key (hash)
 );
@@ -918,15 +918,15 @@ create index spent_handshakes_by_age on spent_handshakes (expires_at);
 create table summaries (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  report_type text not null default 'executive-summary',  -- which report
-  scheduled boolean not null default false,               -- whether the schedule asked for it: once a period
+  report_type text not null default 'executive-summary',  -- the kind of report
+  scheduled boolean not null default false,               -- true for the scheduled report of the period, of which there is only one
   period_start timestamptz not null,                      -- first moment of the period
-  period_end timestamptz not null,                        -- first moment after it
+  period_end timestamptz not null,                        -- first moment after the period
   nps integer,                                            -- of customers in the period
   previous_nps integer,                                   -- of customers in the period before
-  blocks jsonb not null default '[]'::jsonb,              -- the score of each kind of surveys, with its interval and change
-  responses integer not null,                             -- that count in the period
-  top_themes text[] not null default '{}'::text[],        -- names of the themes most spoken of
+  blocks jsonb not null default '[]'::jsonb,              -- the score of each kind of survey, with interval and change
+  responses integer not null,                             -- number of responses that count in the period
+  top_themes text[] not null default '{}'::text[],        -- names of the most frequent themes
   text text not null,                                     -- the report
   created_at timestamptz not null default now(),
   constraint summaries_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
@@ -935,14 +935,14 @@ create table summaries (
 create index summaries_newest_first on summaries (org_id, created_at desc, id desc);
 create unique index summaries_once_a_period on summaries (org_id, report_type, period_start, period_end) where scheduled;
 
--- An address that gets no more mail of an organization.
+-- An address that gets no more mail from an organization.
 create table suppressions (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   email text not null,                     -- in lower case
-  kind text not null,                      -- unsubscribed: its owner asked for it; bounced: the mailbox does not exist
-  by_hand boolean not null default false,  -- whether a member suppressed the address; else unsubscribed is the wish of its owner
-  detail text,                             -- what the mail server said
+  kind text not null,                      -- unsubscribed by the person or a member, or bounced because the mailbox does not exist
+  by_hand boolean not null default false,  -- true if a member blocked the address, false if the person unsubscribed
+  detail text,                             -- the reply of the mail server
   created_at timestamptz not null default now(),
   constraint suppressions_email_check check (email = lower(email)),
   constraint suppressions_kind_check check (kind = any (array['unsubscribed', 'bounced'])),
@@ -952,17 +952,17 @@ create table suppressions (
 create index suppressions_newest_first on suppressions (org_id, created_at desc, id desc);
 create unique index suppressions_by_id on suppressions (org_id, id);
 
--- Totals of a survey. The sum over its slots counts.
+-- Totals of a survey, to be summed over its slots.
 create table survey_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  slot integer not null,                  -- 0 when folded, else the backend that writes it
+  slot integer not null,                  -- 0 for the folded total, otherwise the pid of the backend that writes it
   promoters integer not null default 0,   -- responses that count as promoter
   passives integer not null default 0,    -- responses that count as passive
   detractors integer not null default 0,  -- responses that count as detractor
-  score_sum bigint not null default 0,    -- sum of the scores of all these
+  score_sum bigint not null default 0,    -- sum of all scores
   contacts integer not null default 0,    -- contacts of the survey
-  sent integer not null default 0,        -- contacts that a mail was sent to
+  sent integer not null default 0,        -- contacts that were mailed
   responded integer not null default 0,   -- contacts that have responded
   constraint survey_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint survey_tallies_pkey primary key (survey_id, slot)
@@ -974,27 +974,27 @@ create index survey_tallies_to_fold on survey_tallies (survey_id) where slot <> 
 create table surveys (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  type text not null default 'nps',                       -- which scale the question is answered on
+  type text not null default 'nps',                       -- the scale of the score
   audience text,                                          -- employee for a survey of employees
-  name text not null,                                     -- what the organization calls it
+  name text not null,                                     -- for members, not for contacts
   question_text text not null,                            -- the question as contacts read it
-  subject text,                                           -- subject of the mail; without one the question is
+  subject text,                                           -- subject of the mail. Null for the question
   language text not null default 'en',                    -- of its pages and mails, as a BCP 47 tag
   from_name text not null,                                -- sender of the mail
   from_email text not null,                               -- address of the sender
-  reply_to text not null,                                 -- where replies go
-  intro text,                                             -- what its mail says before the question; may hold placeholders
+  reply_to text not null,                                 -- address for replies
+  intro text,                                             -- text before the question in the mail, with placeholders
   follow_up jsonb,                                        -- the question above the comment: text, or an object with a text for each category
   thanks jsonb,                                           -- what its page says after an answer: text, or an object by category with text, link_url and link_text
   texts jsonb not null default '{}'::jsonb,               -- its texts in other languages, by tag: question_text, subject, intro, follow_up, thanks
   questions jsonb not null default '[]'::jsonb,           -- follow-up questions in their order, archived ones last: see src/questions/definition.ts
   reminders jsonb not null default '[]'::jsonb,           -- mails to contacts that have not answered: an array of after_days and subject, in the order of the days
-  ask_after_days integer,                                 -- mails each contact by itself so many days after it was added
-  ask_after_days_since timestamptz,                       -- when ask_after_days was set: contacts that were there before count from then
-  send_window jsonb,                                      -- when campaigns, reminders and mails by itself may go out: days, from, to, time_zone; null: always
-  embed jsonb not null default '{"origins": []}'::jsonb,  -- how websites may show it: origins, position, delay_seconds, every_days
-  status text not null default 'active',                  -- whether it takes answers
-  completed_by text,                                      -- answers: every contact has responded; hand: it was closed by hand
+  ask_after_days integer,                                 -- days until a new contact is mailed automatically
+  ask_after_days_since timestamptz,                       -- when ask_after_days was set. Days of older contacts count from this time
+  send_window jsonb,                                      -- when campaigns, reminders and automatic sends may run: days, from, to, time_zone. Null for always
+  embed jsonb not null default '{"origins": []}'::jsonb,  -- settings for websites: origins, position, delay_seconds, every_days
+  status text not null default 'active',                  -- draft, active or completed
+  completed_by text,                                      -- answers if all contacts have responded, hand if it was closed by hand
   completed_at timestamptz,                               -- when it was completed
   share_id text not null,                                 -- the part of the shareable link that names it
   created_at timestamptz not null default now(),
@@ -1025,7 +1025,7 @@ create index surveys_newest_first on surveys (org_id, created_at desc, id desc);
 create table tags (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,   -- as it is shown; one tag a name
+  name text not null,   -- unique in the organization
   color text not null,  -- as #rrggbb
   created_at timestamptz not null default now(),
   constraint tags_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
@@ -1040,8 +1040,8 @@ create unique index tags_one_per_name on tags (org_id, name);
 create table themes (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,     -- as reports show it
-  words text[] not null,  -- words that stand for it
+  name text not null,     -- shown in reports
+  words text[] not null,  -- words that indicate the theme
   created_at timestamptz not null default now(),
   constraint themes_name_check check (char_length(name) >= 1 and char_length(name) <= 100),
   constraint themes_words_check check (cardinality(words) > 0),
@@ -1050,39 +1050,39 @@ create table themes (
 );
 create unique index themes_one_per_name on themes (org_id, lower(name));
 
--- A response whose comment is still to be analyzed.
+-- A response whose comment waits for analysis.
 create table waiting_analyses (
   org_id uuid not null,
   response_id uuid not null,
-  is_history boolean not null default false,  -- imported or asked for again: comes after the new ones of its organization
-  due_at timestamptz not null default now(),  -- not before this time
-  tries smallint not null default 0,          -- how often it was tried, all without an answer of the analyst
-  asked_at timestamptz,                       -- when it was asked for again: an analysis from before then is made again
-  traceparent text,                           -- the span that causes it
+  is_history boolean not null default false,  -- true for imported and reanalyzed comments, which come after new ones of the organization
+  due_at timestamptz not null default now(),  -- earliest time of the next try
+  tries smallint not null default 0,          -- number of failed tries
+  asked_at timestamptz,                       -- when a new analysis was requested, which replaces older ones
+  traceparent text,                           -- the span that caused it
   created_at timestamptz not null default now(),
-  claimed_by text,                            -- the worker pool that has it in flight
+  claimed_by text,                            -- the worker pool that processes it
   constraint waiting_analyses_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
   constraint waiting_analyses_pkey primary key (org_id, response_id)
 );
 create index waiting_analyses_due on waiting_analyses (org_id, is_history, due_at);
 
--- A subscription: which events of an organization are posted where.
+-- A URL to which an organization's events are posted.
 create table webhooks (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   url text not null,                                     -- where events are posted
-  events text[] not null,                                -- names of the events it gets
-  description text,                                      -- what the organization wrote about it
-  secret bytea not null,                                 -- the key that signs, sealed
-  previous_secret bytea,                                 -- the key before it, sealed: signs too until its time is over
-  previous_secret_until timestamptz,                     -- when that time is over
-  retries text not null default 'standard',              -- standard: one retry, off after 3 failed deliveries; extended: retries for a day, off after 3 days as well
-  active boolean not null default true,                  -- whether events are posted
+  events text[] not null,                                -- names of its events
+  description text,                                      -- description by the organization
+  secret bytea not null,                                 -- the signing key, sealed
+  previous_secret bytea,                                 -- the previous signing key, sealed. Also signs until previous_secret_until
+  previous_secret_until timestamptz,                     -- when the previous key stops signing
+  retries text not null default 'standard',              -- standard for one retry, off after 3 failed deliveries. Extended for retries over a day, off after 3 days as well
+  active boolean not null default true,                  -- true if events are posted
   failure_count integer not null default 0,              -- deliveries that failed in a row, each after all its attempts
   deactivated_at timestamptz,                            -- when it was deactivated
   deactivated_reason text,                               -- why it was deactivated
   last_delivery_at timestamptz,                          -- when an event was last accepted
-  undelivered_since timestamptz not null default now(),  -- when an event was last delivered or it was switched on, whichever is later: nothing was delivered since
+  undelivered_since timestamptz not null default now(),  -- when an event was last delivered or the webhook was turned on, whichever is later
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint webhooks_events_check check (cardinality(events) > 0),
@@ -1096,9 +1096,9 @@ create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc
 
 -- The worker pool of a live process. A process takes over the jobs of pools whose session has ended.
 create table worker_pools (
-  pool_id text not null,                          -- the name it claims jobs and deliveries under
+  pool_id text not null,                          -- the name in claims of jobs and deliveries
   session text not null,                          -- the application_name of the connection that lives as long as the pool
-  session_role name not null,                     -- the role of that connection: another role can take its name, and not its role
+  session_role name not null,                     -- the role of that connection, which another role cannot imitate
   program text,                                   -- the program of its process, with its version
   started_at timestamptz not null default now(),  -- when its process began to run jobs
   constraint worker_pools_pkey primary key (pool_id)
@@ -1487,7 +1487,7 @@ begin
     union
     select survey_id from asked_tallies where slot <> 0 and quarter < this_hour
   loop
-    -- First the survey, as a delete of it does: the two must not wait for each other.
+    -- Locks the survey first, as deleting it does, to avoid a deadlock.
     perform from surveys where id = owner for key share skip locked;
     continue when not found;
 
@@ -1550,7 +1550,7 @@ begin
     join pg_proc p on p.oid = f
     where pg_has_role(p.proowner, 'usage')
   loop
-    -- The service, whose role owns the tables, needs some of them also when another role has called this.
+    -- The service owns the tables and needs some of these functions, even if another role has called this.
     execute format('grant execute on function %s to %I, %I', harmful, current_user,
       (select pg_get_userbyid(relowner) from pg_class where oid = 'public.reporters'::regclass));
     execute format('revoke execute on function %s from public', harmful);

@@ -68,24 +68,24 @@ create table organizations (
 
 comment on table organizations is
   'A customer of the deployment. Everything else belongs to one';
-comment on column organizations.name is 'as pages and mails show it';
-comment on column organizations.slug is 'its name in the addresses of the app';
-comment on column organizations.color is 'of its pages and mails, as #rrggbb';
-comment on column organizations.logo is 'name of its logo in addresses, made of a hash of the picture; without one there is none';
+comment on column organizations.name is 'shown on pages and in mails';
+comment on column organizations.slug is 'in URLs of the app';
+comment on column organizations.color is 'of pages and mails, as #rrggbb';
+comment on column organizations.logo is 'name of the logo in URLs, from a hash of the picture. Null without a logo';
 comment on column organizations.language is 'of new surveys, as a BCP 47 tag';
-comment on column organizations.postal_address is 'at the foot of its mails; lines';
-comment on column organizations.mail_foot is 'its own words at the foot of its mails; lines';
-comment on column organizations.time_zone is 'IANA name: days and months of its reports';
-comment on column organizations.contact_email is 'where mails about its webhooks and reports go';
+comment on column organizations.postal_address is 'lines in the footer of mails';
+comment on column organizations.mail_foot is 'custom lines in the footer of mails';
+comment on column organizations.time_zone is 'IANA name, for days and months of reports';
+comment on column organizations.contact_email is 'recipient of emails about webhooks and reports';
 comment on column organizations.people is 'names to redact, in addition to the contact''s and the sender''s';
-comment on column organizations.monthly_send_limit is 'mails of a calendar month';
-comment on column organizations.frequency_days is 'days between two mails to one address; without a number there is no such rule';
-comment on column organizations.keep_comments_days is 'days after which comments are deleted; without a number never';
-comment on column organizations.keep_contacts_days is 'days without activity after which contacts are deleted; without a number never';
-comment on column organizations.keep_openings_days is 'days after which visits of links are deleted, 90 at most';
-comment on column organizations.keep_mails_days is 'days after which the log of mails is deleted; without a number never';
-comment on column organizations.address_key is 'random: hashes of erased addresses are keyed with it, so that they are the same in every backup';
-comment on column organizations.ai_enabled is 'whether comments are analyzed and reports written';
+comment on column organizations.monthly_send_limit is 'mails per calendar month';
+comment on column organizations.frequency_days is 'minimum of days between two mails to an address. Null for no rule';
+comment on column organizations.keep_comments_days is 'days until comments are deleted. Null for never';
+comment on column organizations.keep_contacts_days is 'days without activity until contacts are deleted. Null for never';
+comment on column organizations.keep_openings_days is 'days until visits of links are deleted, at most 90';
+comment on column organizations.keep_mails_days is 'days until mails are deleted. Null for never';
+comment on column organizations.address_key is 'random key of the hashes of erased addresses, the same in every backup';
+comment on column organizations.ai_enabled is 'true if comments are analyzed and reports are written';
 
 create table mail_usage (
   org_id uuid not null references organizations (id) on delete cascade,
@@ -95,9 +95,9 @@ create table mail_usage (
 );
 
 comment on table mail_usage is
-  'Mails that count against an organization''s limit. The row is the lock under which a send reserves its quota';
+  'Mails that count towards an organization''s limit. A send locks the row to reserve its quota';
 comment on column mail_usage.month is 'first day of the calendar month, UTC';
-comment on column mail_usage.used is 'mails reserved or sent in it';
+comment on column mail_usage.used is 'mails reserved or sent in the month';
 
 create table former_slugs (
   slug   text primary key,
@@ -106,8 +106,8 @@ create table former_slugs (
 
 create index former_slugs_by_organization on former_slugs (org_id);
 
-comment on table former_slugs is 'Earlier slugs of organizations: addresses with them lead to the present ones';
-comment on column former_slugs.slug is 'as it was in addresses';
+comment on table former_slugs is 'Former slugs of organizations. URLs with them redirect to the current slug';
+comment on column former_slugs.slug is 'as used in URLs';
 
 create table organization_logos (
   org_id     uuid primary key references organizations (id) on delete cascade,
@@ -118,7 +118,7 @@ create table organization_logos (
   changed_at timestamptz not null default now()
 );
 
-comment on table organization_logos is 'The picture that an organization shows on its pages and mails';
+comment on table organization_logos is 'The logo on an organization''s pages and in its mails';
 comment on column organization_logos.bytes is 'the file as it was uploaded';
 comment on column organization_logos.changed_at is 'when it was uploaded';
 comment on column organization_logos.height is 'in pixels, read from the file';
@@ -148,18 +148,18 @@ create table members (
 );
 
 comment on table members is 'A person who signs in';
-comment on column members.email_key is 'the address in lower case, by which members are found';
-comment on column members.password_hash is 'argon2id with its parameters and salt; without one there is no sign-in by password';
-comment on column members.totp_secret is 'secret of the one-time codes, sealed; it counts once totp_since is set';
-comment on column members.totp_since is 'when the first code proved that the secret has arrived';
-comment on column members.totp_step is 'time step of the newest code that was accepted: a code works once';
-comment on column members.sso_issuer is 'OpenID provider that the person signs in with';
+comment on column members.email_key is 'the address in lower case, to find members';
+comment on column members.password_hash is 'argon2id with its parameters and salt. Null for no sign-in by password';
+comment on column members.totp_secret is 'secret of the one-time codes, sealed. Not in use before totp_since';
+comment on column members.totp_since is 'when the first code was accepted';
+comment on column members.totp_step is 'time step of the newest accepted code, because a code works once';
+comment on column members.sso_issuer is 'OpenID provider for sign-in';
 comment on column members.sso_subject is 'the person''s id at that provider';
 comment on column members.email_proved_at is
-  'when the person first proved that the address is theirs: by a link that was only mailed, or by the OpenID provider';
-comment on column members.is_operator is 'whether the person runs the deployment';
-comment on column members.name is 'as other members see it';
-comment on column members.email is 'as it was typed; mails go there';
+  'when the person first proved the address, by a link that was only mailed or by the OpenID provider';
+comment on column members.is_operator is 'true if the person runs the deployment';
+comment on column members.name is 'shown to other members';
+comment on column members.email is 'as entered';
 
 create table memberships (
   org_id     uuid not null references organizations (id) on delete cascade,
@@ -175,7 +175,7 @@ create index memberships_by_member on memberships (member_id);
 comment on table memberships is 'A member''s role in an organization. An organization that has had an owner keeps one';
 
 comment on column memberships.group_role is
-  'role that the groups of the OpenID provider gave last. It follows the groups as long as the role is still this one';
+  'the last role from groups of the OpenID provider. The role follows the groups while both are the same';
 comment on column memberships.role is 'viewer, editor or owner';
 
 create table member_links (
@@ -201,19 +201,19 @@ create index member_links_by_member on member_links (member_id) where member_id 
 create index member_links_by_age on member_links (expires_at);
 
 comment on table member_links is
-  'A link that works once: the first sign-up, an invitation, a new password, a new email. Only the hash of its token is stored';
-comment on column member_links.id is 'names an invitation where it is listed and withdrawn';
-comment on column member_links.email is 'address that an invitation is for, or that a member changes to';
-comment on column member_links.member_id is 'member whose password or email it changes';
-comment on column member_links.org_id is 'organization that an invitation leads to, if any';
-comment on column member_links.expires_at is 'when it stops working';
-comment on column member_links.is_operator is 'whether it makes the person an operator';
+  'A link for the first sign-up, an invitation, a new password or a new email, which works once. Only the hash of its token is stored';
+comment on column member_links.id is 'identifies an invitation in lists';
+comment on column member_links.email is 'address of an invited person, or the new address of a member';
+comment on column member_links.member_id is 'member whose password or email the link changes';
+comment on column member_links.org_id is 'organization of an invitation, if any';
+comment on column member_links.expires_at is 'when the link stops working';
+comment on column member_links.is_operator is 'true if the link makes the person an operator';
 comment on column member_links.proves_email is
-  'whether it was only mailed and never shown: using it proves that the address is the person''s';
+  'true if the link was only mailed and never shown, so that using it proves the address';
 comment on column member_links.kind is 'welcome, invitation, reset or email';
-comment on column member_links.role is 'role in the organization that an invitation leads to';
-comment on column member_links.token_hash is 'SHA-256 of what stands in the link';
-comment on column member_links.used_at is 'when it was used: it works once';
+comment on column member_links.role is 'role of an invitation';
+comment on column member_links.token_hash is 'SHA-256 of the token in the link';
+comment on column member_links.used_at is 'when the link was used';
 
 create table sessions (
   token_hash   bytea primary key check (octet_length(token_hash) = 32),
@@ -230,14 +230,14 @@ create table sessions (
 create index sessions_by_member on sessions (member_id);
 create index sessions_by_age on sessions (used_at);
 
-comment on table sessions is 'A browser that is signed in. Only the hash of its cookie is stored';
-comment on column sessions.id is 'names the session where it is listed and ended';
-comment on column sessions.proved_at is 'when the member last gave a proof, such as a password: acts of an owner need a recent one';
-comment on column sessions.used_at is 'last use, kept to the minute';
-comment on column sessions.awaits_code is 'whether the second step is still missing: such a session opens nothing but that step';
+comment on table sessions is 'A signed-in browser. Only the hash of its cookie is stored';
+comment on column sessions.id is 'identifies the session in lists';
+comment on column sessions.proved_at is 'when the member last proved who they are, which actions of owners require';
+comment on column sessions.used_at is 'last use, to the minute';
+comment on column sessions.awaits_code is 'true if the second step is missing. Such a session opens nothing else';
 comment on column sessions.address is 'network address that the member signed in from';
 comment on column sessions.token_hash is 'SHA-256 of the cookie';
-comment on column sessions.user_agent is 'what the browser says it is';
+comment on column sessions.user_agent is 'the browser''s User-Agent';
 
 create table passkeys (
   id         text primary key,
@@ -252,13 +252,13 @@ create table passkeys (
 
 create index passkeys_by_member on passkeys (member_id);
 
-comment on table passkeys is 'A credential that a member signs in with in place of a password';
-comment on column passkeys.id is 'the credential id that the authenticator gave, base64url';
-comment on column passkeys.name is 'what its member calls it';
-comment on column passkeys.public_key is 'what its signatures are checked with, as COSE';
+comment on table passkeys is 'A credential for sign-in without a password';
+comment on column passkeys.id is 'the authenticator''s credential id, base64url';
+comment on column passkeys.name is 'chosen by the member';
+comment on column passkeys.public_key is 'COSE key to verify signatures';
 comment on column passkeys.transports is 'how browsers reach the authenticator';
 comment on column passkeys.used_at is 'when it last signed its member in';
-comment on column passkeys.counter is 'counter of the newest use; a smaller one shows a copy of the authenticator';
+comment on column passkeys.counter is 'counter of the newest use. A smaller one reveals a cloned authenticator';
 
 create table recovery_codes (
   member_id uuid not null references members (id) on delete cascade,
@@ -267,9 +267,9 @@ create table recovery_codes (
   primary key (member_id, code_hash)
 );
 
-comment on table recovery_codes is 'Codes of which each replaces a one-time code once';
+comment on table recovery_codes is 'Codes that each replace a one-time code once';
 comment on column recovery_codes.code_hash is 'SHA-256 of the code';
-comment on column recovery_codes.used_at is 'when it was used: it works once';
+comment on column recovery_codes.used_at is 'when the code was used';
 
 create table spent_handshakes (
   hash       bytea primary key check (octet_length(hash) = 32),
@@ -279,9 +279,9 @@ create table spent_handshakes (
 create index spent_handshakes_by_age on spent_handshakes (expires_at);
 
 comment on table spent_handshakes is
-  'Second halves of proofs that have been used: a return from an OpenID provider, a passkey''s answer. Each counts once';
+  'Used returns from an OpenID provider and used passkey answers, which count only once';
 comment on column spent_handshakes.hash is 'hash of the cookie that bound the proof to its browser';
-comment on column spent_handshakes.expires_at is 'when it would have stopped working anyway';
+comment on column spent_handshakes.expires_at is 'when the proof would have expired';
 
 create table proof_attempts (
   subject   text primary key,
@@ -292,10 +292,10 @@ create table proof_attempts (
 create index proof_attempts_by_age on proof_attempts (newest_at);
 
 comment on table proof_attempts is
-  'Wrong proofs at sign-in, counted by account and network address. One row for each subject, updated in place';
-comment on column proof_attempts.subject is 'hash of what is counted: an account, an account at an address, an address';
+  'Wrong attempts at sign-in, counted by account and network address. One row per subject, updated in place';
+comment on column proof_attempts.subject is 'hash of the account, the account at an address, or the address';
 comment on column proof_attempts.tried_at is
-  'times of the proofs that count, oldest first: those that were wrong or are being checked';
+  'times of attempts that were wrong or are being checked, oldest first';
 comment on column proof_attempts.newest_at is 'when an attempt was last counted';
 
 create table audit_events (
@@ -318,17 +318,17 @@ create index audit_events_of_retention on audit_events (org_id, at desc) where a
 create index audit_events_by_contact on audit_events (org_id, target_id) where target = 'contact';
 
 comment on table audit_events is
-  'Acts with their actor and target, written in the transaction of the act itself and kept 400 days, or the newest of very many';
-comment on column audit_events.org_id is 'organization that was acted on; none for acts on the deployment';
+  'Acts with actor and target, written in the act''s transaction. They are kept for 400 days, or fewer if there are too many';
+comment on column audit_events.org_id is 'organization of the act. Null for acts on the deployment';
 comment on column audit_events.act is 'name of the act, such as key.created';
 comment on column audit_events.actor is 'name of the actor at that time';
-comment on column audit_events.target is 'kind of the thing that was acted on';
+comment on column audit_events.target is 'kind of the target';
 comment on column audit_events.actor_kind is 'member, key, command, job or visitor';
-comment on column audit_events.at is 'when it was done';
-comment on column audit_events.request_id is 'the request that carried the act, as its answer and the log name it';
-comment on column audit_events.target_id is 'id of the thing that was acted on; of a contact of an erased person the keyed hash of the address';
-comment on column audit_events.details is 'what helps to understand the act later; never an address, a comment or a secret';
-comment on column audit_events.actor_id is 'id of the member or key; the command line, jobs and visitors have none';
+comment on column audit_events.at is 'when the act happened';
+comment on column audit_events.request_id is 'id of the act''s request, as in its response and the log';
+comment on column audit_events.target_id is 'id of the target, or the keyed hash of the address of an erased contact';
+comment on column audit_events.details is 'context of the act. Never an address, a comment or a secret';
+comment on column audit_events.actor_id is 'id of the member or key. Null for the command line, jobs and visitors';
 
 -- An API key lets a program act for an organization. Only the hash of its secret is stored, so that a leaked backup
 -- contains no usable key.
@@ -349,14 +349,14 @@ create table api_keys (
 );
 
 comment on table api_keys is
-  'A key that a program calls the API with. Only a hash of its secret is stored: a leaked backup leaks no live key';
+  'A key for programs that call the API. Only the hash of its secret is stored, so that a leaked backup contains no usable key';
 comment on column api_keys.name is 'what the key is for';
-comment on column api_keys.public_id is 'the eight characters after ask_live_, by which it is found';
+comment on column api_keys.public_id is 'the eight characters after ask_live_, to find the key';
 comment on column api_keys.secret_hash is 'SHA-256 of the secret part';
 comment on column api_keys.permission is 'read, or read and write';
-comment on column api_keys.expires_at is 'when it stops working; without a time never';
-comment on column api_keys.revoked_at is 'when it was made to stop working';
-comment on column api_keys.last_used_at is 'last use, kept to the minute';
+comment on column api_keys.expires_at is 'when the key expires. Null for never';
+comment on column api_keys.revoked_at is 'when the key was revoked';
+comment on column api_keys.last_used_at is 'last use, to the minute';
 
 create index api_keys_by_organization on api_keys (org_id);
 
@@ -367,7 +367,7 @@ create unlogged table rate_windows (
 ) with (fillfactor = 50);
 
 comment on table rate_windows is
-  'Requests counted in the current clock minute. One row for each subject, updated in place; unlogged, because a crash may lose a minute''s counts but counting must not slow every request';
+  'Requests in the current clock minute, with one row per subject that is updated in place. Unlogged, because counting must be fast and a crash may lose the counts of a minute';
 comment on column rate_windows.subject is 'a key''s id, or what an address asks for and the address';
 comment on column rate_windows.minute is 'start of the clock minute that is counted';
 comment on column rate_windows.count is 'requests in that minute';
@@ -384,13 +384,13 @@ create table idempotency_keys (
 );
 
 comment on table idempotency_keys is
-  'The answer of a POST that carried an Idempotency-Key, for a repeat of it';
-comment on column idempotency_keys.key_id is 'the API key that named the request';
+  'The response to a POST with an Idempotency-Key, for repeats';
+comment on column idempotency_keys.key_id is 'the API key of the request';
 comment on column idempotency_keys.name is 'the value of the header';
-comment on column idempotency_keys.request_hash is 'SHA-256 of path and body: the same name on another request is a mistake';
-comment on column idempotency_keys.status is 'status of the answer; without one the request is still running';
-comment on column idempotency_keys.answer is 'the body, compressed and sealed: it may show what is shown once, such as a webhook''s secret';
-comment on column idempotency_keys.answer_bytes is 'size of the answer; without one it was too large to be stored';
+comment on column idempotency_keys.request_hash is 'SHA-256 of path, query and body, to detect the same name on another request';
+comment on column idempotency_keys.status is 'status of the response. Null while the request is running';
+comment on column idempotency_keys.answer is 'the body, compressed and sealed, because it may contain a secret that is shown once';
+comment on column idempotency_keys.answer_bytes is 'size of the response. Null if it was too large to store';
 
 -- Sums the sizes of a key's stored responses. Small ones are ignored.
 create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
@@ -403,6 +403,6 @@ create table organization_writes (
 );
 
 comment on table organization_writes is
-  'The last write of an organization, kept while reads go to a replica. Means nothing to another server';
-comment on column organization_writes.org_id is 'whose API keys or members have written';
-comment on column organization_writes.position is 'where the log of the primary was after their last write';
+  'The last write of an organization, stored while reads use a replica. Positions are only valid on this server';
+comment on column organization_writes.org_id is 'the organization that has written';
+comment on column organization_writes.position is 'WAL position of the primary after the last write';

@@ -38,27 +38,27 @@ create table surveys (
 
 comment on table surveys is
   'One question to many contacts';
-comment on column surveys.type is 'which scale the question is answered on';
+comment on column surveys.type is 'the scale of the score';
 comment on column surveys.audience is 'employee for a survey of employees';
-comment on column surveys.name is 'what the organization calls it';
+comment on column surveys.name is 'for members, not for contacts';
 comment on column surveys.question_text is 'the question as contacts read it';
-comment on column surveys.subject is 'subject of the mail; without one the question is';
+comment on column surveys.subject is 'subject of the mail. Null for the question';
 comment on column surveys.language is 'of its pages and mails, as a BCP 47 tag';
 comment on column surveys.from_name is 'sender of the mail';
 comment on column surveys.from_email is 'address of the sender';
-comment on column surveys.reply_to is 'where replies go';
-comment on column surveys.intro is 'what its mail says before the question; may hold placeholders';
+comment on column surveys.reply_to is 'address for replies';
+comment on column surveys.intro is 'text before the question in the mail, with placeholders';
 comment on column surveys.follow_up is 'the question above the comment: text, or an object with a text for each category';
 comment on column surveys.thanks is 'what its page says after an answer: text, or an object by category with text, link_url and link_text';
 comment on column surveys.texts is 'its texts in other languages, by tag: question_text, subject, intro, follow_up, thanks';
 comment on column surveys.questions is 'follow-up questions in their order, archived ones last: see src/questions/definition.ts';
 comment on column surveys.reminders is 'mails to contacts that have not answered: an array of after_days and subject, in the order of the days';
-comment on column surveys.ask_after_days is 'mails each contact by itself so many days after it was added';
-comment on column surveys.ask_after_days_since is 'when ask_after_days was set: contacts that were there before count from then';
-comment on column surveys.send_window is 'when campaigns, reminders and mails by itself may go out: days, from, to, time_zone; null: always';
-comment on column surveys.embed is 'how websites may show it: origins, position, delay_seconds, every_days';
-comment on column surveys.status is 'whether it takes answers';
-comment on column surveys.completed_by is 'answers: every contact has responded; hand: it was closed by hand';
+comment on column surveys.ask_after_days is 'days until a new contact is mailed automatically';
+comment on column surveys.ask_after_days_since is 'when ask_after_days was set. Days of older contacts count from this time';
+comment on column surveys.send_window is 'when campaigns, reminders and automatic sends may run: days, from, to, time_zone. Null for always';
+comment on column surveys.embed is 'settings for websites: origins, position, delay_seconds, every_days';
+comment on column surveys.status is 'draft, active or completed';
+comment on column surveys.completed_by is 'answers if all contacts have responded, hand if it was closed by hand';
 comment on column surveys.completed_at is 'when it was completed';
 comment on column surveys.share_id is 'the part of the shareable link that names it';
 
@@ -95,13 +95,13 @@ create table contacts (
 ) with (fillfactor = 50);
 
 comment on table contacts is
-  'A contact of one survey: an address that is asked once';
-comment on column contacts.id is 'begins with the time of its making, so that new rows stand together in its indexes';
-comment on column contacts.email is 'as it was given';
-comment on column contacts.email_key is 'the address in lower case, by which addresses are compared';
-comment on column contacts.name is 'as it was given, for the greeting';
+  'An address on one survey, which is asked once';
+comment on column contacts.id is 'begins with the creation time, so that new rows are adjacent in indexes';
+comment on column contacts.email is 'as entered';
+comment on column contacts.email_key is 'the address in lower case, to compare addresses';
+comment on column contacts.name is 'as entered, for the greeting';
 comment on column contacts.properties is 'custom fields that the organization keeps with the contact';
-comment on column contacts.status is 'how far the survey has come with this contact';
+comment on column contacts.status is 'progress of the survey with this contact';
 comment on column contacts.failure_reason is 'why its mail failed or bounced';
 comment on column contacts.token is 'the part of the personal link that names the contact';
 comment on column contacts.sent_at is 'when its first mail was accepted by the mail server';
@@ -140,19 +140,19 @@ create table contact_uploads (
 );
 
 comment on table contact_uploads is
-  'A list of contacts that was uploaded or pasted. It waits for a day, and is deleted a week after its import';
+  'An uploaded or pasted list of contacts. It waits for a day, and is deleted a week after its import';
 comment on column contact_uploads.name is 'name of the file';
-comment on column contact_uploads.uploaded_by is 'the member: one list of a member waits for a survey';
+comment on column contact_uploads.uploaded_by is 'the member, who can have one waiting list per survey';
 comment on column contact_uploads.bytes is 'of the file';
-comment on column contact_uploads.first_line is 'line of the file on which its text begins';
-comment on column contact_uploads.has_header is 'whether the first row seems to name the columns';
+comment on column contact_uploads.first_line is 'line number of the first row in the file';
+comment on column contact_uploads.has_header is 'true if the first row seems to be a header';
 comment on column contact_uploads.rows is 'rows of the file, without the header';
-comment on column contact_uploads.added is 'contacts that were new';
-comment on column contact_uploads.known is 'contacts that the survey had';
-comment on column contact_uploads.repeated is 'rows with an address of a row before';
-comment on column contact_uploads.rejected is 'rows that were left out; the first of them are kept';
-comment on column contact_uploads.imported_at is 'when its contacts were taken over';
-comment on column contact_uploads.delimiter is 'what separates its columns';
+comment on column contact_uploads.added is 'new contacts';
+comment on column contact_uploads.known is 'contacts that were already on the survey';
+comment on column contact_uploads.repeated is 'rows with the address of an earlier row';
+comment on column contact_uploads.rejected is 'number of skipped rows, of which the first ones are stored';
+comment on column contact_uploads.imported_at is 'when its contacts were imported';
+comment on column contact_uploads.delimiter is 'the column separator';
 
 create unique index contact_uploads_waiting on contact_uploads (org_id, survey_id, uploaded_by)
   nulls not distinct where imported_at is null;
@@ -168,7 +168,7 @@ create table contact_upload_chunks (
   foreign key (org_id, upload_id) references contact_uploads (org_id, id) on delete cascade
 );
 
-comment on table contact_upload_chunks is 'The text of an uploaded list in pieces, until its contacts are taken over';
+comment on table contact_upload_chunks is 'The text of an uploaded list in chunks, until its contacts are imported';
 comment on column contact_upload_chunks.chunk is 'a part of the text of the list';
 comment on column contact_upload_chunks.place is 'its place in the list, from 0';
 
@@ -182,10 +182,10 @@ create table contact_upload_rejects (
   foreign key (org_id, upload_id) references contact_uploads (org_id, id) on delete cascade
 );
 
-comment on table contact_upload_rejects is 'A row of an uploaded list that was left out';
+comment on table contact_upload_rejects is 'A skipped row of an uploaded list';
 comment on column contact_upload_rejects.line is 'line of the file';
-comment on column contact_upload_rejects.value is 'what stood in the place of the address';
-comment on column contact_upload_rejects.reason is 'why the line is left out';
+comment on column contact_upload_rejects.value is 'the value of the address column';
+comment on column contact_upload_rejects.reason is 'why the row was skipped';
 
 -- Tags of an organization.
 
@@ -202,7 +202,7 @@ create table tags (
 
 comment on table tags is
   'A label of an organization';
-comment on column tags.name is 'as it is shown; one tag a name';
+comment on column tags.name is 'unique in the organization';
 comment on column tags.color is 'as #rrggbb';
 
 create unique index tags_one_per_name on tags (org_id, name);

@@ -28,18 +28,18 @@ create table responses (
 );
 
 comment on table responses is
-  'A response to a survey. One that a machine seems to have given is on hold: it is listed apart, and counts nowhere';
-comment on column responses.contact_id is 'whose personal link it came through; without one the shareable link';
-comment on column responses.source is 'link: personal; share: shareable; import: brought in from elsewhere';
+  'A response to a survey. Responses that seem to come from a machine are on hold: they are listed separately and do not count';
+comment on column responses.contact_id is 'the contact of the personal link. Null for the shareable link';
+comment on column responses.source is 'link (personal), share (shareable link) or import';
 comment on column responses.score is 'on the survey''s own scale';
-comment on column responses.category is 'what the score counts as';
-comment on column responses.comment is 'what was written with the score';
-comment on column responses.language is 'of the page it was given on; unknown for what was imported';
-comment on column responses.properties is 'those of its contact when it answered, of the row of a file, or what a website handed in';
-comment on column responses.held_reason is 'why it is on hold; without a reason it counts';
-comment on column responses.chosen_state is 'the state that was set by hand; without one the category decides';
-comment on column responses.state is 'of following it up: open or done; a detractor is open from the start, others have none';
-comment on column responses.owner_id is 'the member who follows it up';
+comment on column responses.category is 'promoter, passive or detractor';
+comment on column responses.comment is 'the respondent''s comment';
+comment on column responses.language is 'language of the page. Null for imports';
+comment on column responses.properties is 'of its contact at the time, of the imported row, or from the website';
+comment on column responses.held_reason is 'why it is on hold. Null for responses that count';
+comment on column responses.chosen_state is 'the state that a member has set. Null if it follows from the category';
+comment on column responses.state is 'state of the follow-up, open or done. Detractors start as open, others without a state';
+comment on column responses.owner_id is 'the member who follows up';
 comment on column responses.traceparent is 'the trace of the request that recorded it';
 
 -- A contact answers once through its link. Imported responses may cover years.
@@ -134,11 +134,11 @@ create table link_visits (
 );
 
 comment on table link_visits is
-  'A visit of a personal link: what a submission is judged by. No address, no user agent';
-comment on column link_visits.kind is 'view: the page; trap: the hidden link; post: a submission';
+  'A visit of a personal link, to judge submissions. Contains no address and no user agent';
+comment on column link_visits.kind is 'view for the page, trap for the hidden link, post for a submission';
 comment on column link_visits.method is 'of the HTTP request';
-comment on column link_visits.score is 'the score that the link carried';
-comment on column link_visits.visited_at is 'when it was asked for';
+comment on column link_visits.score is 'the score in the link';
+comment on column link_visits.visited_at is 'when it was requested';
 
 -- Indexes days instead of times, so that queries for the visits of the last minute use the index by contact.
 create index link_visits_by_day on link_visits (((visited_at at time zone 'UTC')::date));
@@ -162,7 +162,7 @@ create table analyses (
 comment on table analyses is
   'Analysis of the comment of a response';
 comment on column analyses.sentiment is 'positive, negative, mixed or neutral';
-comment on column analyses.themes is 'names of the themes it speaks of';
+comment on column analyses.themes is 'names of the themes in the comment';
 comment on column analyses.churn_risk is 'how likely the contact is to leave';
 comment on column analyses.summary is 'the comment in short';
 comment on column analyses.provider is 'what made the analysis';
@@ -178,8 +178,8 @@ create table themes (
 
 comment on table themes is
   'A theme that an organization looks for in comments';
-comment on column themes.name is 'as reports show it';
-comment on column themes.words is 'words that stand for it';
+comment on column themes.name is 'shown in reports';
+comment on column themes.words is 'words that indicate the theme';
 
 create unique index themes_one_per_name on themes (org_id, lower(name));
 
@@ -201,15 +201,15 @@ create table summaries (
 
 comment on table summaries is
   'A report over a period';
-comment on column summaries.report_type is 'which report';
-comment on column summaries.scheduled is 'whether the schedule asked for it: once a period';
+comment on column summaries.report_type is 'the kind of report';
+comment on column summaries.scheduled is 'true for the scheduled report of the period, of which there is only one';
 comment on column summaries.period_start is 'first moment of the period';
-comment on column summaries.period_end is 'first moment after it';
+comment on column summaries.period_end is 'first moment after the period';
 comment on column summaries.nps is 'of customers in the period';
 comment on column summaries.previous_nps is 'of customers in the period before';
-comment on column summaries.blocks is 'the score of each kind of surveys, with its interval and change';
-comment on column summaries.responses is 'that count in the period';
-comment on column summaries.top_themes is 'names of the themes most spoken of';
+comment on column summaries.blocks is 'the score of each kind of survey, with interval and change';
+comment on column summaries.responses is 'number of responses that count in the period';
+comment on column summaries.top_themes is 'names of the most frequent themes';
 comment on column summaries.text is 'the report';
 
 create unique index summaries_once_a_period on summaries (org_id, report_type, period_start, period_end) where scheduled;
@@ -246,10 +246,10 @@ create table response_notes (
     references responses (org_id, id) on update cascade on delete cascade
 );
 
-comment on table response_notes is 'A note that was written about a response';
+comment on table response_notes is 'A note on a response';
 comment on column response_notes.text is 'the note';
-comment on column response_notes.author is 'name of the member or the key that wrote it, as it was then';
-comment on column response_notes.author_kind is 'kind of that actor, as in the audit';
+comment on column response_notes.author is 'name of the member or key at that time';
+comment on column response_notes.author_kind is 'kind of actor, as in audit_events';
 
 create index response_notes_by_response on response_notes (org_id, response_id, created_at);
 
@@ -271,12 +271,12 @@ create table response_facets (
 );
 
 comment on table response_facets is
-  'A property of the contact or of the website, a tag or the sentiment of a response that counts: what responses are found by';
+  'A property, tag, sentiment or answer of a response that counts, to find responses by';
 comment on column response_facets.facet is 'hash of kind, name and value: see the function facet_of';
 comment on column response_facets.created_at is 'of the response, as are survey_id, category and score';
-comment on column response_facets.category is 'that of the response';
-comment on column response_facets.survey_id is 'that of the response';
-comment on column response_facets.score is 'that of the response';
+comment on column response_facets.category is 'of the response';
+comment on column response_facets.survey_id is 'of the response';
+comment on column response_facets.score is 'of the response';
 
 create index response_facets_by_response on response_facets (org_id, response_id);
 -- Halves the time to count all responses with a facet, because equal entries take only a few bytes each.
@@ -572,14 +572,14 @@ create table survey_tallies (
 ) with (fillfactor = 50);
 
 comment on table survey_tallies is
-  'Totals of a survey. The sum over its slots counts';
-comment on column survey_tallies.slot is '0 when folded, else the backend that writes it';
+  'Totals of a survey, to be summed over its slots';
+comment on column survey_tallies.slot is '0 for the folded total, otherwise the pid of the backend that writes it';
 comment on column survey_tallies.promoters is 'responses that count as promoter';
 comment on column survey_tallies.passives is 'responses that count as passive';
 comment on column survey_tallies.detractors is 'responses that count as detractor';
-comment on column survey_tallies.score_sum is 'sum of the scores of all these';
+comment on column survey_tallies.score_sum is 'sum of all scores';
 comment on column survey_tallies.contacts is 'contacts of the survey';
-comment on column survey_tallies.sent is 'contacts that a mail was sent to';
+comment on column survey_tallies.sent is 'contacts that were mailed';
 comment on column survey_tallies.responded is 'contacts that have responded';
 
 create index survey_tallies_by_organization on survey_tallies (org_id);
@@ -600,13 +600,13 @@ create table hour_tallies (
 ) with (fillfactor = 80);
 
 comment on table hour_tallies is
-  'Totals of a survey and hour. The sum over the slots counts';
-comment on column hour_tallies.hour is 'when it begins: of created_at, UTC';
-comment on column hour_tallies.slot is '0 when folded, else the backend that writes it';
+  'Totals of a survey and hour, to be summed over the slots';
+comment on column hour_tallies.hour is 'start of the hour of created_at, UTC';
+comment on column hour_tallies.slot is '0 for the folded total, otherwise the pid of the backend that writes it';
 comment on column hour_tallies.promoters is 'responses that count as promoter';
 comment on column hour_tallies.passives is 'responses that count as passive';
 comment on column hour_tallies.detractors is 'responses that count as detractor';
-comment on column hour_tallies.score_sum is 'sum of the scores of all these';
+comment on column hour_tallies.score_sum is 'sum of all scores';
 comment on column hour_tallies.contacts is 'contacts added in that hour';
 
 create index hour_tallies_by_organization on hour_tallies (org_id, hour);
@@ -625,12 +625,12 @@ create table asked_tallies (
 ) with (fillfactor = 50);
 
 comment on table asked_tallies is
-  'How far the contacts have come that were first mailed in a quarter of an hour: in no time zone does a day begin within one. The sum over the slots counts';
-comment on column asked_tallies.quarter is 'when it begins';
-comment on column asked_tallies.slot is '0 when folded, else the backend that writes it';
-comment on column asked_tallies.asked is 'contacts that were mailed then';
-comment on column asked_tallies.undelivered is 'those of them whose mail failed or bounced after all';
-comment on column asked_tallies.answered is 'those of them that have responded';
+  'Progress of the contacts that were first mailed in a quarter hour, because days of all time zones begin on quarter hours. To be summed over the slots';
+comment on column asked_tallies.quarter is 'start of the quarter hour';
+comment on column asked_tallies.slot is '0 for the folded total, otherwise the pid of the backend that writes it';
+comment on column asked_tallies.asked is 'contacts that were first mailed in the quarter hour';
+comment on column asked_tallies.undelivered is 'asked contacts whose mail failed or bounced later';
+comment on column asked_tallies.answered is 'asked contacts that have responded';
 
 -- Sums are index-only, because mails that are sent one by one leave nearly a row each.
 create index asked_tallies_by_organization on asked_tallies (org_id, quarter)

@@ -32,21 +32,21 @@ create table mails (
 ) with (fillfactor = 50);
 
 comment on table mails is
-  'A mail to one contact: claimed with the request that asked for it, then sent by a job';
-comment on column mails.id is 'begins with the time of its making, so that new rows stand together in its indexes';
-comment on column mails.request_id is 'the request that claimed it, or the part of a campaign';
-comment on column mails.email is 'the address it goes to, as it was given';
-comment on column mails.email_key is 'the address in lower case, by which addresses are compared';
-comment on column mails.status is 'claimed: not begun; sending: an attempt runs; unknown: the process died in an attempt';
-comment on column mails.blocks_resend is 'whether no other mail of the survey, or no such reminder, may go to the address: this one has gone out, may have, or is about to';
-comment on column mails.awaited is 'whether a request waits for its outcome; without one it is tried for a day';
-comment on column mails.reminder is '0: it asks the contact; else which reminder it is';
+  'A mail to one contact, claimed by a request and sent by a job';
+comment on column mails.id is 'begins with the creation time, so that new rows are adjacent in indexes';
+comment on column mails.request_id is 'the request or campaign batch that claimed it';
+comment on column mails.email is 'the recipient, as entered';
+comment on column mails.email_key is 'the address in lower case, to compare addresses';
+comment on column mails.status is 'claimed before the first attempt, sending during one, unknown if the process died in one';
+comment on column mails.blocks_resend is 'true if the address must not get another mail of the survey, or another such reminder, because this one was or may have been sent, or is about to be';
+comment on column mails.awaited is 'true if a request waits for the outcome. Otherwise it is retried for a day';
+comment on column mails.reminder is 'number of the reminder, or 0 for the first mail';
 comment on column mails.reminds_of is 'the mail whose thread a reminder continues';
-comment on column mails.attempts is 'attempts begun';
-comment on column mails.reason is 'why it failed or is put off, as the mail server said it';
-comment on column mails.server_reply is 'what the mail server said when it took it';
+comment on column mails.attempts is 'started attempts';
+comment on column mails.reason is 'why it failed or was deferred, in the words of the mail server';
+comment on column mails.server_reply is 'reply of the mail server that accepted it';
 comment on column mails.reason_code is 'the kind of failure';
-comment on column mails.month is 'whose quota it took';
+comment on column mails.month is 'the month whose quota it uses';
 comment on column mails.traceparent is 'the trace of the request that claimed it';
 comment on column mails.claimed_at is 'when it was claimed';
 comment on column mails.sending_at is 'when the last attempt began';
@@ -71,11 +71,11 @@ create table suppressions (
 );
 
 comment on table suppressions is
-  'An address that gets no more mail of an organization';
+  'An address that gets no more mail from an organization';
 comment on column suppressions.email is 'in lower case';
-comment on column suppressions.kind is 'unsubscribed: its owner asked for it; bounced: the mailbox does not exist';
-comment on column suppressions.by_hand is 'whether a member suppressed the address; else unsubscribed is the wish of its owner';
-comment on column suppressions.detail is 'what the mail server said';
+comment on column suppressions.kind is 'unsubscribed by the person or a member, or bounced because the mailbox does not exist';
+comment on column suppressions.by_hand is 'true if a member blocked the address, false if the person unsubscribed';
+comment on column suppressions.detail is 'the reply of the mail server';
 
 create unique index suppressions_by_id on suppressions (org_id, id);
 create index suppressions_newest_first on suppressions (org_id, created_at desc, id desc);
@@ -94,10 +94,10 @@ create table lifted_suppressions (
 );
 
 comment on table lifted_suppressions is
-  'A suppression that is over, for the timeline of the address';
-comment on column lifted_suppressions.id is 'that of the suppression, as are email, kind, by_hand, detail and created_at';
-comment on column lifted_suppressions.lifted_by is 'who allowed the address again; null: its owner, on the page for that';
-comment on column lifted_suppressions.consent is 'how its owner agreed to get mail again, where a member recorded it';
+  'A former suppression, for the timeline of the address';
+comment on column lifted_suppressions.id is 'of the suppression, as are email, kind, by_hand, detail and created_at';
+comment on column lifted_suppressions.lifted_by is 'who unblocked the address. Null for the person, on the unsubscribe page';
+comment on column lifted_suppressions.consent is 'how the person agreed to get mail again, if a member recorded it';
 
 create index lifted_suppressions_of_address on lifted_suppressions (org_id, email, lifted_at);
 
@@ -119,12 +119,12 @@ create table blocked_mails (
 create index blocked_mails_by_age on blocked_mails (blocked_on);
 
 comment on table blocked_mails is
-  'A mail that a rule blocked, for the question why an address got none';
-comment on column blocked_mails.email is 'the address it would have gone to';
-comment on column blocked_mails.email_key is 'the address in lower case, by which addresses are compared';
+  'A mail that a rule blocked, to explain why an address got none';
+comment on column blocked_mails.email is 'the address that was not mailed';
+comment on column blocked_mails.email_key is 'the address in lower case, to compare addresses';
 comment on column blocked_mails.reason_code is 'the rule';
 comment on column blocked_mails.reason is 'the rule in words';
-comment on column blocked_mails.blocked_at is 'when it was asked for, the first time that day';
+comment on column blocked_mails.blocked_at is 'time of the first request on that day';
 comment on column blocked_mails.blocked_on is 'that day, UTC';
 
 create table mailbox_messages (
@@ -137,12 +137,12 @@ create table mailbox_messages (
 );
 
 comment on table mailbox_messages is
-  'A mail in the local mailbox, where mail goes while no mail server is set';
+  'A mail in the built-in mailbox, which is used without a mail server';
 comment on column mailbox_messages.mail_from is 'sender of the envelope';
 comment on column mailbox_messages.rcpt_to is 'recipient of the envelope';
-comment on column mailbox_messages.subject is 'as the list shows it';
-comment on column mailbox_messages.raw is 'the message as it would have been sent';
-comment on column mailbox_messages.received_at is 'when it was sent here';
+comment on column mailbox_messages.subject is 'as shown in the list';
+comment on column mailbox_messages.raw is 'the complete message';
+comment on column mailbox_messages.received_at is 'when it arrived';
 
 create index mailbox_messages_newest_first on mailbox_messages (received_at desc, id desc);
 
@@ -182,26 +182,26 @@ create table campaigns (
 );
 
 comment on table campaigns is
-  'A survey mailed to many contacts step by step: all that are still to be asked, those that fall due by themselves, or those that are reminded';
-comment on column campaigns.kind is 'campaign: somebody started it; asking, reminder: what a survey does by itself, one row each';
-comment on column campaigns.reminder is 'which reminder it is, for those';
-comment on column campaigns.after_days is 'after how many days it reminds';
-comment on column campaigns.reason is 'why it was refused, or stopped or paused by itself';
-comment on column campaigns.month is 'whose quota its mails take';
-comment on column campaigns.total is 'contacts that were judged';
-comment on column campaigns.duplicates is 'contacts that a rule kept from being mailed, before their mail was claimed';
+  'A survey mailed to many contacts in steps: to all pending contacts, automatically to new contacts, or as a reminder';
+comment on column campaigns.kind is 'campaign if somebody started it, asking for automatic sends, or reminder. One row each for the last two';
+comment on column campaigns.reminder is 'number of the reminder, or 0';
+comment on column campaigns.after_days is 'days until the reminder or the automatic mail';
+comment on column campaigns.reason is 'why the service refused, stopped or paused it';
+comment on column campaigns.month is 'the month whose quota its mails use';
+comment on column campaigns.total is 'judged contacts';
+comment on column campaigns.duplicates is 'contacts that a rule blocked before their mail was claimed';
 comment on column campaigns.invalid is 'contacts whose address cannot be mailed';
-comment on column campaigns.waiting is 'contacts whose mail is not claimed yet; until it ends, the quota of these mails is reserved';
-comment on column campaigns.turn is 'number of the job that may go on with it: pausing, resuming and stopping end the turn of the one before';
+comment on column campaigns.waiting is 'contacts whose mail is not claimed yet. Their quota is reserved until the campaign ends';
+comment on column campaigns.turn is 'number of its current job. Pausing, resuming and stopping invalidate earlier jobs';
 comment on column campaigns.next_at is 'when that job is due';
 comment on column campaigns.next_mail_at is 'when its pace allows the next mail';
-comment on column campaigns.seen_until is 'contacts that were added, or mails that were claimed, before this are done with, for what a survey does by itself';
-comment on column campaigns.finished_at is 'when it ended, in whatever way';
-comment on column campaigns.name is 'as lists show it';
+comment on column campaigns.seen_until is 'for automatic sends and reminders: earlier contacts or mails need no further check';
+comment on column campaigns.finished_at is 'when it finished or was stopped or refused';
+comment on column campaigns.name is 'shown in lists';
 comment on column campaigns.started_at is 'when its contacts were judged';
 comment on column campaigns.status is 'scheduled, running, paused, finished, stopped or refused';
-comment on column campaigns.send_at is 'when it is to begin; without a time at once';
-comment on column campaigns.per_hour is 'mails an hour at most; without a number there is no such pace';
+comment on column campaigns.send_at is 'scheduled start. Null for at once';
+comment on column campaigns.per_hour is 'maximum of mails per hour. Null for no limit';
 
 create index campaigns_newest_first on campaigns (survey_id, created_at desc, id desc) where kind = 'campaign';
 create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder) where kind <> 'campaign';
@@ -223,14 +223,14 @@ create table campaign_batches (
 );
 
 comment on table campaign_batches is
-  'Mails of a campaign that were claimed together. Their outcomes are counted in mails until all have one, and here after that';
+  'Mails of a campaign that were claimed together. Their outcomes are counted in mails, and stored here once all mails have one';
 comment on column campaign_batches.id is 'request_id of its mails';
-comment on column campaign_batches.mails is 'how many were claimed and not withdrawn';
+comment on column campaign_batches.mails is 'number of mails that were claimed and not withdrawn';
 comment on column campaign_batches.blocked is 'mails that a rule blocked after the claim, or whose contact was deleted';
 comment on column campaign_batches.ended_at is 'when all of them had an outcome';
 comment on column campaign_batches.claimed_at is 'when its mails were claimed';
-comment on column campaign_batches.sent is 'how many of its mails were sent; counted once all have an outcome';
-comment on column campaign_batches.failed is 'how many of its mails failed; counted once all have an outcome';
+comment on column campaign_batches.sent is 'number of sent mails, stored once all have an outcome';
+comment on column campaign_batches.failed is 'number of failed mails, stored once all have an outcome';
 
 create index campaign_batches_by_campaign on campaign_batches (campaign_id);
 create index campaign_batches_open on campaign_batches (claimed_at) where ended_at is null;
@@ -252,10 +252,10 @@ create table campaign_contacts (
 );
 
 comment on table campaign_contacts is
-  'A contact that a campaign has judged: its mail waits, was claimed, or is blocked by a rule';
+  'A contact that a campaign has judged. Its mail waits, was claimed, or was blocked by a rule';
 comment on column campaign_contacts.batch_id is 'batch with which its mail was claimed';
 comment on column campaign_contacts.reason_code is 'rule that blocked the mail';
-comment on column campaign_contacts.reason is 'that rule in words';
+comment on column campaign_contacts.reason is 'the rule in words';
 
 create index campaign_contacts_newest_first on campaign_contacts (campaign_id, created_at desc, id desc);
 create index campaign_contacts_waiting on campaign_contacts (campaign_id, id) where batch_id is null and reason_code is null;
@@ -275,10 +275,10 @@ create table notification_choices (
 
 comment on table notification_choices is
   'Notifications that a member has chosen. A member without a row gets none';
-comment on column notification_choices.events is 'kinds of events, each notified of when it occurs';
+comment on column notification_choices.events is 'kinds of events with immediate notifications';
 comment on column notification_choices.digest is 'how often a digest is sent';
-comment on column notification_choices.time_zone is 'IANA name: when the member''s day and week begin';
-comment on column notification_choices.changed_at is 'when the member chose last';
+comment on column notification_choices.time_zone is 'IANA name, for the start of the member''s day and week';
+comment on column notification_choices.changed_at is 'last change by the member';
 
 create table notifications (
   id         uuid primary key default gen_random_uuid(),
@@ -295,12 +295,12 @@ create table notifications (
 create index notifications_by_age on notifications (created_at);
 
 comment on table notifications is
-  'A notification of a member by email, or of an organization through its Slack-compatible webhook. The row makes sure that it is sent once';
-comment on column notifications.member_id is 'the member that gets a mail; without one the organization''s webhook gets a post';
+  'A notification of a member by email, or of an organization through its Slack-compatible webhook. The row ensures that it is sent once';
+comment on column notifications.member_id is 'the member to email. Null for a post to the organization''s webhook';
 comment on column notifications.kind is 'kind of the event, or digest';
 comment on column notifications.subject is
-  'what it is about: the id of a response or campaign, a webhook and when it was switched off, a month, the period of a digest';
-comment on column notifications.sent_at is 'when it was given to the mail server or posted';
+  'the id of a response or campaign, a webhook and the time it was turned off, a month, or the period of a digest';
+comment on column notifications.sent_at is 'when the mail server accepted it or it was posted';
 
 create table slack_hooks (
   org_id     uuid primary key references organizations (id) on delete cascade,
@@ -311,11 +311,11 @@ create table slack_hooks (
 );
 
 comment on table slack_hooks is
-  'The Slack-compatible incoming webhook that an organization is notified by';
-comment on column slack_hooks.url is 'its address, which is its secret, sealed';
+  'The Slack-compatible incoming webhook for an organization''s notifications';
+comment on column slack_hooks.url is 'its secret URL, sealed';
 comment on column slack_hooks.events is 'kinds of events that are posted';
-comment on column slack_hooks.digest is 'how often a digest is posted, by the clock of the organization';
-comment on column slack_hooks.changed_at is 'when it was changed last';
+comment on column slack_hooks.digest is 'how often a digest is posted, in the organization''s time zone';
+comment on column slack_hooks.changed_at is 'last change';
 
 create table notification_contents (
   org_id   uuid primary key references organizations (id) on delete cascade,
@@ -324,6 +324,6 @@ create table notification_contents (
 );
 
 comment on table notification_contents is
-  'Details that notifications of an organization may show. Without a row none';
+  'Details that notifications of an organization may show. None without a row';
 comment on column notification_contents.people is 'the name and address of its contact';
-comment on column notification_contents.unedited is 'its comment as it was written, with the people in it';
+comment on column notification_contents.unedited is 'its comment without redaction';

@@ -23,22 +23,22 @@ create table webhooks (
 );
 
 comment on table webhooks is
-  'A subscription: which events of an organization are posted where';
+  'A URL to which an organization''s events are posted';
 comment on column webhooks.url is 'where events are posted';
-comment on column webhooks.events is 'names of the events it gets';
-comment on column webhooks.description is 'what the organization wrote about it';
-comment on column webhooks.secret is 'the key that signs, sealed';
-comment on column webhooks.previous_secret is 'the key before it, sealed: signs too until its time is over';
-comment on column webhooks.previous_secret_until is 'when that time is over';
+comment on column webhooks.events is 'names of its events';
+comment on column webhooks.description is 'description by the organization';
+comment on column webhooks.secret is 'the signing key, sealed';
+comment on column webhooks.previous_secret is 'the previous signing key, sealed. Also signs until previous_secret_until';
+comment on column webhooks.previous_secret_until is 'when the previous key stops signing';
 comment on column webhooks.retries is
-  'standard: one retry, off after 3 failed deliveries; extended: retries for a day, off after 3 days as well';
-comment on column webhooks.active is 'whether events are posted';
+  'standard for one retry, off after 3 failed deliveries. Extended for retries over a day, off after 3 days as well';
+comment on column webhooks.active is 'true if events are posted';
 comment on column webhooks.failure_count is 'deliveries that failed in a row, each after all its attempts';
 comment on column webhooks.deactivated_at is 'when it was deactivated';
 comment on column webhooks.deactivated_reason is 'why it was deactivated';
 comment on column webhooks.last_delivery_at is 'when an event was last accepted';
 comment on column webhooks.undelivered_since is
-  'when an event was last delivered or it was switched on, whichever is later: nothing was delivered since';
+  'when an event was last delivered or the webhook was turned on, whichever is later';
 
 create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc);
 
@@ -55,13 +55,13 @@ create table events (
 );
 
 comment on table events is
-  'An event that at least one webhook takes, once for all of its deliveries';
+  'An event for at least one webhook, shared by its deliveries';
 comment on column events.id is 'begins with the time of the event';
 comment on column events.type is 'name of the event';
 comment on column events.body is 'the exact bytes that are signed and posted';
 comment on column events.traceparent is 'the trace that the event began in';
-comment on column events.used_at is 'when a delivery of it was last made';
-comment on column events.erased_at is 'when its body was erased, because it carried words of a person who was erased';
+comment on column events.used_at is 'when its newest delivery was created';
+comment on column events.erased_at is 'when its body was erased with the person whose words it contained';
 
 -- A delivery is stored here until its outcome, and then moves to ended_deliveries. The statement that moves it decides
 -- which process wrote the outcome. So the most frequent writes go to a narrow table, and ended deliveries are not
@@ -92,18 +92,18 @@ create table pending_deliveries (
 
 comment on table pending_deliveries is
   'An event for one webhook, without an outcome yet';
-comment on column pending_deliveries.id is 'begins with the time of its making';
-comment on column pending_deliveries.event_id is 'a row of events; without a key, which each new delivery would check';
+comment on column pending_deliveries.id is 'begins with the creation time';
+comment on column pending_deliveries.event_id is 'a row of events. No foreign key, which would slow down each insert';
 comment on column pending_deliveries.message_id is
-  'the webhook-id header of a delivery that is made again: the id of the first; otherwise its own id';
-comment on column pending_deliveries.attempts is 'attempts made, all of which failed';
+  'the webhook-id header of a redelivery, which is the id of the first delivery. Null for its own id';
+comment on column pending_deliveries.attempts is 'failed attempts';
 comment on column pending_deliveries.status_code is 'of the last attempt';
-comment on column pending_deliveries.response_body is 'beginning of the last answer';
-comment on column pending_deliveries.traceparent is 'a trace of its own, if it is not that of the event';
-comment on column pending_deliveries.is_test is 'a test, which counts neither way';
-comment on column pending_deliveries.is_replay is 'made by a replay; its original stays skipped or failed';
-comment on column pending_deliveries.next_attempt_at is 'when it is due; null: since its making';
-comment on column pending_deliveries.claimed_by is 'the worker pool that has it in flight';
+comment on column pending_deliveries.response_body is 'beginning of the last response';
+comment on column pending_deliveries.traceparent is 'its own trace, if it differs from the event''s';
+comment on column pending_deliveries.is_test is 'true for a test, which never counts as success or failure';
+comment on column pending_deliveries.is_replay is 'true if a replay created it. The original stays skipped or failed';
+comment on column pending_deliveries.next_attempt_at is 'when it is due. Null for immediately';
+comment on column pending_deliveries.claimed_by is 'the worker pool that processes it';
 
 create index retries_due on pending_deliveries (webhook_id, next_attempt_at) where attempts > 0;
 create index retries_newest_first on pending_deliveries (webhook_id, id desc) where attempts > 0;
@@ -131,20 +131,20 @@ create table ended_deliveries (
 );
 
 comment on table ended_deliveries is
-  'An event for one webhook, with its outcome; written again only to erase what a subscriber answered';
+  'An event for one webhook with its outcome. Only updated to erase the subscriber''s response';
 comment on column ended_deliveries.event_id is 'a row of events, as in pending_deliveries';
-comment on column ended_deliveries.id is 'begins with the time of its making, so that the key lists newest first';
+comment on column ended_deliveries.id is 'begins with the creation time, so that the key lists newest first';
 comment on column ended_deliveries.message_id is
-  'the webhook-id header of a delivery that was made again: the id of the first; otherwise its own id';
+  'the webhook-id header of a redelivery, which is the id of the first delivery. Null for its own id';
 comment on column ended_deliveries.undelivered is
-  'why it was not delivered: failed, or skipped, when the webhook was not active; null: it was delivered';
+  'failed, or skipped because the webhook was inactive. Null if it was delivered';
 comment on column ended_deliveries.attempts is 'attempts made';
 comment on column ended_deliveries.status_code is 'of the last attempt';
-comment on column ended_deliveries.response_body is 'beginning of the last answer';
-comment on column ended_deliveries.duration_ms is 'how long the attempt took that delivered it';
-comment on column ended_deliveries.traceparent is 'a trace of its own, if it is not that of the event';
-comment on column ended_deliveries.is_test is 'a test, which counts neither way';
-comment on column ended_deliveries.is_replay is 'made by a replay; its original stays skipped or failed';
+comment on column ended_deliveries.response_body is 'beginning of the last response';
+comment on column ended_deliveries.duration_ms is 'duration of the successful attempt';
+comment on column ended_deliveries.traceparent is 'its own trace, if it differs from the event''s';
+comment on column ended_deliveries.is_test is 'true for a test, which never counts as success or failure';
+comment on column ended_deliveries.is_replay is 'true if a replay created it. The original stays skipped or failed';
 comment on column ended_deliveries.delivered_at is 'when it was accepted';
 
 create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
@@ -169,7 +169,7 @@ create view deliveries as
   from ended_deliveries d;
 
 comment on view deliveries is
-  'Every delivery, pending or ended, for reading. Name its webhook: no index finds a delivery by its id alone';
+  'All deliveries, pending and ended, for reading. Queries need the webhook, because no index has the id alone';
 
 create table delivery_attempts (
   org_id        uuid not null,
@@ -187,11 +187,11 @@ create table delivery_attempts (
 );
 
 comment on table delivery_attempts is
-  'A POST that failed. The one that delivered is in the row of its delivery: most have no other';
+  'A failed POST. A successful one is stored in the row of its delivery, and most deliveries have no other';
 comment on column delivery_attempts.delivery_id is 'a row of pending_deliveries, later of ended_deliveries';
 comment on column delivery_attempts.number is 'counted from 1';
-comment on column delivery_attempts.status_code is 'status of the answer';
-comment on column delivery_attempts.response_body is 'beginning of the answer';
-comment on column delivery_attempts.error is 'why there was no answer';
-comment on column delivery_attempts.duration_ms is 'until the answer or the error';
+comment on column delivery_attempts.status_code is 'status of the response';
+comment on column delivery_attempts.response_body is 'beginning of the response';
+comment on column delivery_attempts.error is 'why there was no response';
+comment on column delivery_attempts.duration_ms is 'until the response or the error';
 comment on column delivery_attempts.at is 'when it ended';

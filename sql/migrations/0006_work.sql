@@ -10,9 +10,9 @@ create table worker_pools (
 
 comment on table worker_pools is
   'The worker pool of a live process. A process takes over the jobs of pools whose session has ended';
-comment on column worker_pools.pool_id is 'the name it claims jobs and deliveries under';
+comment on column worker_pools.pool_id is 'the name in claims of jobs and deliveries';
 comment on column worker_pools.session is 'the application_name of the connection that lives as long as the pool';
-comment on column worker_pools.session_role is 'the role of that connection: another role can take its name, and not its role';
+comment on column worker_pools.session_role is 'the role of that connection, which another role cannot imitate';
 comment on column worker_pools.program is 'the program of its process, with its version';
 comment on column worker_pools.started_at is 'when its process began to run jobs';
 
@@ -33,8 +33,8 @@ create table service_record (
 
 comment on table service_record is
   'State of a running service, for commands to read';
-comment on column service_record.is_singleton is 'keeps it at one row';
-comment on column service_record.public_url is 'the address that its links begin with';
+comment on column service_record.is_singleton is 'limits the table to one row';
+comment on column service_record.public_url is 'base URL of its links';
 
 -- Comments that wait for analysis. Organizations are claimed in turn, so that the history of one does not delay
 -- comments of another.
@@ -55,13 +55,13 @@ create table waiting_analyses (
 );
 
 comment on table waiting_analyses is
-  'A response whose comment is still to be analyzed';
-comment on column waiting_analyses.is_history is 'imported or asked for again: comes after the new ones of its organization';
-comment on column waiting_analyses.due_at is 'not before this time';
-comment on column waiting_analyses.tries is 'how often it was tried, all without an answer of the analyst';
-comment on column waiting_analyses.asked_at is 'when it was asked for again: an analysis from before then is made again';
-comment on column waiting_analyses.traceparent is 'the span that causes it';
-comment on column waiting_analyses.claimed_by is 'the worker pool that has it in flight';
+  'A response whose comment waits for analysis';
+comment on column waiting_analyses.is_history is 'true for imported and reanalyzed comments, which come after new ones of the organization';
+comment on column waiting_analyses.due_at is 'earliest time of the next try';
+comment on column waiting_analyses.tries is 'number of failed tries';
+comment on column waiting_analyses.asked_at is 'when a new analysis was requested, which replaces older ones';
+comment on column waiting_analyses.traceparent is 'the span that caused it';
+comment on column waiting_analyses.claimed_by is 'the worker pool that processes it';
 
 create index waiting_analyses_due on waiting_analyses (org_id, is_history, due_at);
 
@@ -87,13 +87,13 @@ create table erasures (
 );
 
 comment on table erasures is
-  'The receipt of an erasure. As long as the address is not allowed again, nothing is stored for it';
+  'The receipt of an erasure. Nothing is stored for the address until an owner unblocks it';
 comment on column erasures.address_hash is 'keyed hash of the address in lower case: see the function keyed_hash';
-comment on column erasures.scores is 'kept: as anonymous responses; deleted: with everything else';
-comment on column erasures.counts is 'how many rows of each kind were deleted or emptied';
+comment on column erasures.scores is 'kept as anonymous responses, or deleted with everything else';
+comment on column erasures.counts is 'number of deleted or emptied rows by kind';
 comment on column erasures.erased_at is 'when the person was erased';
-comment on column erasures.allowed_at is 'when an owner allowed the address again';
-comment on column erasures.filed_at is 'when this row, as it is now, was appended to the file of erasures';
+comment on column erasures.allowed_at is 'when an owner unblocked the address';
+comment on column erasures.filed_at is 'when the current version of this row was appended to the file of erasures';
 
 create unique index erasures_in_force on erasures (org_id, address_hash) where allowed_at is null;
 create index erasures_newest_first on erasures (org_id, erased_at desc, id desc);
@@ -152,7 +152,7 @@ begin atomic
   cross join unnest(array[found[1], substring(found[1] from '[A-Za-z0-9._%+-]+@.*$')]) as address;
 end;
 
--- The same pattern as patternOfAddress in the program.
+-- The same pattern as in src/lib/smtp/address.ts.
 create function address_pattern(key text) returns text
 language sql immutable parallel safe
 return '(?:(?<![a-z0-9._%+-])|(?<=\\[bfnrt]))' || regexp_replace(key, '([^a-z0-9])', '\\\1', 'g')

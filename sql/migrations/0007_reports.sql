@@ -15,11 +15,11 @@ create index reporters_by_organization on reporters (org_id);
 
 comment on table reporters is
   'A role of Postgres that reads the views of askback_reports for one organization';
-comment on column reporters.role_name is 'of the role; without meaning, because every role can see it';
-comment on column reporters.name is 'what it is for; one of each name in a deployment';
+comment on column reporters.role_name is 'name of the role, without a meaning because every role can see it';
+comment on column reporters.name is 'purpose of the reporter, unique in the deployment';
 
 create schema askback_reports;
-comment on schema askback_reports is 'What reporting tools read: the rows of the organization of the connected role';
+comment on schema askback_reports is 'Views for reporting tools, with the rows of the connected role''s organization';
 
 -- Uses the session's role, because a session can change its current role.
 create function askback_reports.own_organization() returns uuid
@@ -153,7 +153,7 @@ begin
     execute format('revoke execute on function %s from public', harmful);
   end loop;
 end $$;
-comment on function forbid_harmful_functions() is 'keeps every role but this one from functions that do more than read, where it may';
+comment on function forbid_harmful_functions() is 'revokes functions that do more than read from all other roles, if permitted';
 
 -- Creates a role that connects and reads the views. Settings that the role can change itself, such as the time limit,
 -- only protect honest tools. Its access does not depend on them.
@@ -184,7 +184,7 @@ begin
   execute format('alter role %I nologin password null', role);
   execute format('grant %I to %I', role, current_user);
 end $$;
-comment on function disable_reporter_role is 'lets a reporter make no new connections, and this role end its old ones';
+comment on function disable_reporter_role is 'keeps a reporter from connecting, and lets this role end its connections';
 
 create function end_reporter_sessions(role text) returns void
   language sql set search_path = pg_catalog, pg_temp
@@ -213,7 +213,7 @@ begin
   execute format('drop owned by %I', role);
   execute format('drop role %I', role);
 end $$;
-comment on function drop_reporter_role is 'drops a role that create_reporter_role has made';
+comment on function drop_reporter_role is 'drops a role of create_reporter_role';
 
 revoke execute on function create_reporter_role, disable_reporter_role, end_reporter_sessions, delete_large_objects,
   drop_reporter_role, forbid_harmful_functions from public;
