@@ -439,8 +439,8 @@ export type Mailer = {
 type MailServer = { host: string; port: number };
 
 /**
- * Composes and sends emails. After `stop`, emails that have begun finish and no other begins: those stay claimed, and
- * their job fails and runs again in another process.
+ * Composes and sends emails. After `stop`, emails that have begun finish and no other begins. The remaining emails stay
+ * claimed, and their job fails and runs again in another process.
  */
 export function createMailer({
   transport,
