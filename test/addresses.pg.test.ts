@@ -37,7 +37,7 @@ test('a page address with a trailing slash redirects to the one without', async 
   assert.ok(moved > 20, `only ${moved} moved`);
 });
 
-test('no slash leads to another host, and none where nothing is', async () => {
+test('unknown paths and odd slashes are 404 or 400 without a redirect', async () => {
   const odd = ['//evil.test/', '///evil.test//', '/\\\\evil.test/', '/%2F%2Fevil.test/', '//docs/'];
   for (const path of [...odd, '//f/x/', '/nothing/', '/s/', '//']) {
     const { status, location } = await ask('GET', path);
@@ -46,13 +46,13 @@ test('no slash leads to another host, and none where nothing is', async () => {
   }
 });
 
-test('an API path with a trailing slash is not found', async () => {
+test('an API path with a trailing slash is 404', async () => {
   assert.equal((await ask('GET', '/api/v1/surveys/', read)).status, 404);
   assert.equal((await ask('GET', '/api/', read)).status, 404);
   assert.equal((await ask('POST', `/f/${shareId}/`)).status, 404);
 });
 
-test('HEAD has the status of GET, and its length or none', async () => {
+test('HEAD has the status of GET, and the same length or none', async () => {
   for (const path of [
     ...plain,
     '/',

@@ -22,19 +22,19 @@ const described = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 );
 
-test('the released document is kept: this one only adds to it', () => {
+test('the API document only adds to the released one', () => {
   const released = withoutReferences(JSON.parse(readFileSync('ops/openapi.json', 'utf8')));
   assert.deepEqual(breakingChanges(released, document), []);
 });
 
-test('the kept document is the current one', () => {
+test('ops/openapi.json and ops/errors.md are up to date', () => {
   const kept = JSON.parse(readFileSync('ops/openapi.json', 'utf8'));
   const current = apiDocument({ serviceName: 'Service', maxContacts: 1000 });
   assert.deepEqual(withReferences(current), kept, 'run make openapi');
   assert.ok(readFileSync('ops/errors.md', 'utf8').includes(errorTable), 'run make openapi');
 });
 
-test('every route of the API is described, and what is described has a route', () => {
+test('the API document describes exactly the routes of the API', () => {
   const places = routes
     .filter(
       ({ method, path }) => method !== 'ALL' && (path.startsWith('/api/') || isLink(method, path)),
@@ -75,7 +75,7 @@ test('every operation has its own sentences for 400 and 404', () => {
   );
 });
 
-test('every reference in the document leads somewhere', () => {
+test('every reference in the document resolves', () => {
   for (const [, path] of JSON.stringify(published).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     const found = path!.split('/').reduce<unknown>((at, name) => {
       return (at as Record<string, unknown> | undefined)?.[name];
@@ -84,7 +84,7 @@ test('every reference in the document leads somewhere', () => {
   }
 });
 
-test("the headers of a delivery carry the operator's name for the service", () => {
+test("delivery headers contain the operator's name for the service", () => {
   const { webhooks } = apiDocument({ ...testSettings, serviceName: 'Acme' });
   const names = webhooks['survey.completed']?.post.parameters.map(({ name }) => name);
   assert.deepEqual(names?.slice(0, 3), ['X-Acme-Signature', 'X-Acme-Event', 'X-Acme-Delivery-Id']);
@@ -119,7 +119,7 @@ const events = [
   }),
 ];
 for (const { type, body } of events) {
-  test(`${type} is sent with exactly the fields that are described: ${body.length} bytes`, () => {
+  test(`${type} has exactly the documented fields: ${body.length} bytes`, () => {
     const schema = v.strictObject(payloads[type].entries as v.ObjectEntries);
     assert.ok(v.is(schema, JSON.parse(body)), body);
   });

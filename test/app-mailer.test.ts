@@ -36,7 +36,7 @@ const senders: Sender[] = [
   ['http://[::1]:3000', support, support, '::1'],
 ];
 for (const [publicUrl, mailFrom, from, host] of senders) {
-  test(`a mail of the service at ${publicUrl} comes from ${from.name} <${from.address}>`, async () => {
+  test(`an email of the service at ${publicUrl} comes from ${from.name} <${from.address}>`, async () => {
     const { outcome, given } = await sent(publicUrl, mailFrom && { mailFrom });
     assert.equal(outcome.kind, 'accepted');
     const [{ envelope, message, options }] = given as [(typeof given)[0]];

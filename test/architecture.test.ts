@@ -80,7 +80,7 @@ test('rules are pure', () => {
   }
 });
 
-test('a table is written by one feature', () => {
+test('each table is written by one feature', () => {
   const tables = new Set(
     [
       ...readFiles('sql/schema.sql')[0]!.text.matchAll(

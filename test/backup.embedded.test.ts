@@ -101,7 +101,7 @@ test('backup and restore refuse to overwrite existing data', async () => {
   assert.equal((await askback(['restore'], fresh)).code, 2);
 });
 
-test('a backup that is refused leaves no secret key behind', async () => {
+test('a refused backup leaves no secret key behind', async () => {
   const damaged = join(home, 'damaged');
   const bytes = readFileSync(file);
   writeFileSync(damaged, bytes.subarray(0, bytes.length - 100));

@@ -31,7 +31,7 @@ test('the binary is one file of at most 150 MB', () => {
   assert.ok(statSync(binary).size <= 150_000_000);
 });
 
-test('the binary carries the migrations and the embedded Postgres', () => {
+test('the binary contains the migrations and the embedded Postgres', () => {
   const content = readFileSync(binary);
   for (const name of [...readdirSync('sql/migrations'), 'postgres.zst', 'postgres.json']) {
     assert.ok(content.includes(name), name);
@@ -50,7 +50,7 @@ test('the binary serves, creates a key and stops in an empty folder', async (t) 
   assert.deepEqual(readdirSync(cwd), ['askback-data']);
 });
 
-test('the binary has the style and the scripts of the app inside, compressed', async (t) => {
+test("the binary contains the app's styles and scripts, compressed", async (t) => {
   const { url } = await service(emptyFolder(t));
   const page = await (await fetch(`${url}/sign-in`)).text();
   const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
@@ -115,7 +115,7 @@ test('a later start of the binary unpacks nothing and keeps the data', async (t)
   assert.equal(statSync(join(cwd, 'askback-data', unpacked!)).ino, before);
 });
 
-test('a hostile working directory does not change what the binary does', async (t) => {
+test("a hostile working directory does not change the binary's behavior", async (t) => {
   const cwd = emptyFolder(t);
   const trace = "require('node:fs').writeFileSync('ran', '')";
   for (const name of ['.graphile-workerrc.cjs', '.graphile-workerrc.js', 'graphile.config.js']) {
@@ -133,7 +133,7 @@ test('a hostile working directory does not change what the binary does', async (
   assert.equal(readdirSync(cwd).includes('ran'), false);
 });
 
-test('the process that serves is not root, and neither is its Postgres', async (t) => {
+test('neither the serving process nor its Postgres runs as root', async (t) => {
   const cwd = emptyFolder(t);
   const { child } = await service(cwd);
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
@@ -141,7 +141,7 @@ test('the process that serves is not root, and neither is its Postgres', async (
   assert.notEqual(statSync(join(cwd, 'askback-data/cluster/postmaster.pid')).uid, 0);
 });
 
-test('a second process on the same data folder refuses with a sentence', async (t) => {
+test('a second process on the same data folder exits with a reason', async (t) => {
   const cwd = emptyFolder(t);
   await service(cwd);
   const second = await command(cwd, ['serve'], { PORT: '0' });
@@ -152,7 +152,7 @@ test('a second process on the same data folder refuses with a sentence', async (
   );
 });
 
-test('the binary ends at once, with a sentence, when its Postgres dies', async (t) => {
+test('the binary exits with a reason when its Postgres dies', async (t) => {
   const cwd = emptyFolder(t);
   const { ended, errors } = await service(cwd);
   const pid = readFileSync(join(cwd, 'askback-data/cluster/postmaster.pid'), 'utf8').split('\n')[0];
@@ -163,7 +163,7 @@ test('the binary ends at once, with a sentence, when its Postgres dies', async (
   assert.match(await errors, /askback: the embedded Postgres has ended/);
 });
 
-test('mail preview of the binary works while a service runs', async (t) => {
+test('mail preview works while a service runs', async (t) => {
   const cwd = emptyFolder(t);
   const made = async (words: string[]) => {
     const { stdout } = await command(cwd, [...words, '--json']);
@@ -239,7 +239,7 @@ test('the doctor of the binary may ask DNS and the mail server', async (t) => {
   );
 });
 
-test('the binary exports traces to a collector with the SDK that it carries', async (t) => {
+test('the binary exports traces with its built-in SDK', async (t) => {
   const cwd = emptyFolder(t);
   const collector = await startCollector();
   const { child, url, ended } = await service(cwd, {
@@ -252,7 +252,7 @@ test('the binary exports traces to a collector with the SDK that it carries', as
   assert.equal(asked?.attributes['http.response.status_code'], 401);
 });
 
-test('the binary refuses an export protocol that it does not support', async (t) => {
+test('the binary refuses an unsupported export protocol', async (t) => {
   const asked = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   const { code, stderr } = await command(emptyFolder(t), ['check-config'], asked);
   assert.equal(code, 2);

@@ -83,7 +83,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
 ];
 
 for (const [words, complaint] of wrong) {
-  test(`askback ${words.join(' ').slice(0, 70)} is wrong usage`, async () => {
+  test(`askback ${words.join(' ').slice(0, 70)} prints its usage as an error`, async () => {
     await assert.rejects(runCommandLine(commandLine, untouched, words), (error) => {
       assert.ok(error instanceof UsageError, String(error));
       assert.match(error.message, complaint);
@@ -98,7 +98,7 @@ test('wrong usage exits with 2 and prints the usage on stderr', async () => {
   assert.equal(stderr, 'askback: --id is required\nusage: askback key revoke --id ID [--json]\n');
 });
 
-test('every mistake in the environment exits with 2 at once', async () => {
+test('all errors in the environment are reported at once with exit code 2', async () => {
   const { code, stdout, stderr } = await askback(['serve'], {
     DATABASE_URL: url,
     PORT: '99999',
@@ -110,19 +110,19 @@ test('every mistake in the environment exits with 2 at once', async () => {
 });
 
 for (const words of [['version'], ['--version'], ['-V'], ['survey', 'list', '--version']]) {
-  test(`askback ${words.join(' ')} prints the version, however wrong the environment is`, async () => {
+  test(`askback ${words.join(' ')} prints the version in any environment`, async () => {
     const { code, stdout } = await askback(words, { PORT: 'x' });
     assert.equal(code, 0);
     assert.match(stdout, /^askback \d+\.\d+\.\d+\n$/);
   });
 }
 
-test('a refusal ends with 1 and one sentence', async () => {
+test('a refusal prints one sentence and exits with 1', async () => {
   const { code, stdout, stderr } = await run('key', 'revoke', '--id', unknownId);
   assert.deepEqual([code, stdout, stderr], [1, '', 'askback: key not found\n']);
 });
 
-test('an organization is made with all its settings, changed and listed', async () => {
+test('an organization is created with all settings, changed and listed', async () => {
   const made = await json(
     'org',
     'create',
@@ -230,7 +230,7 @@ const survey = (org: string) => [
   'ann@acme.test',
 ];
 
-test('open is idempotent, and does not reopen a closed survey', async () => {
+test('open is idempotent and does not reopen a closed survey', async () => {
   const { id, status } = await json(...survey(await makeOrganization(db)), '--draft');
   assert.equal(status, 'draft');
 
@@ -243,7 +243,7 @@ test('open is idempotent, and does not reopen a closed survey', async () => {
   assert.match(stderr, /^askback: the survey is completed: reopen it first\n$/);
 });
 
-test('surveys are listed with its link and its counts', async () => {
+test('surveys are listed with their link and counts', async () => {
   const org = await makeOrganization(db);
   const made = await json(...survey(org));
   const of = { org_id: org, survey_id: made.id };
@@ -279,7 +279,7 @@ test('a command does not upgrade a database that is in use', async () => {
   assert.match(stderr, /older than this askback: run `askback migrate`/);
 });
 
-test('check-config shows settings without secrets, and unknown names', async () => {
+test('check-config prints settings without secrets, and unknown names', async () => {
   const { code, stdout, stderr } = await commandRunner({
     ...environment,
     DATABASE_URL: 'postgres://me:hunter2@db.example.com/askback',
@@ -292,7 +292,7 @@ test('check-config shows settings without secrets, and unknown names', async () 
   assert.match(stderr, /^warning: ASKBACK_RATELIMIT .*did you mean 'ASKBACK_RATE_LIMIT'/);
 });
 
-test('--org takes a slug, and may be left out when there is one organization', async () => {
+test('--org takes a slug and is optional with one organization', async () => {
   const { url: fresh, db: own } = await testDatabase();
   const inFresh = commandRunner({ ...environment, DATABASE_URL: fresh });
   assert.match((await inFresh('tag', 'create')).stderr, /--name is required/);

@@ -70,7 +70,7 @@ const acts: { name: string; leaves: readonly string[]; act: (of: Scene) => unkno
 ];
 
 for (const { name, leaves, act } of acts) {
-  test(`${name} leaves nothing more when it is repeated, but in ${leaves.join(' and ') || 'no table'}`, async () => {
+  test(`repeating ${name} only adds rows to ${leaves.join(' and ') || 'no table'}`, async () => {
     const of = await scene();
     await act(of);
     const before = await bytesByTable(db);
@@ -85,7 +85,7 @@ for (const { name, leaves, act } of acts) {
   });
 }
 
-test('opening a link leaves sixty visits a minute and no more', async () => {
+test('opening a link stores at most sixty visits a minute', async () => {
   const { token } = await scene();
   for (let n = 0; n < 100; n += 1) await app.request(`/s/${token}`);
   const visits = await db`

@@ -36,7 +36,7 @@ test('examples fit their schema and name no other field', () => {
   }
 });
 
-test('only the survey links need no key', () => {
+test('only the routes of survey links need no key', () => {
   for (const { operationId, description, security } of operations) {
     assert.ok(description, `${operationId} has no description: give it an \`about\``);
     assert.ok(security, `${operationId} says nothing of security`);
@@ -96,7 +96,7 @@ test('every operation documents its limits', () => {
   }
 });
 
-test('no default is an object, which generators of clients refuse', () => {
+test('defaults are not objects, which client generators reject', () => {
   for (const part of objectsIn(document)) {
     assert.ok(typeof part['default'] !== 'object', JSON.stringify(part).slice(0, 200));
   }

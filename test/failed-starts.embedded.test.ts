@@ -44,7 +44,7 @@ async function listening(server: Server): Promise<number> {
 
 const databaseAt = (port: number) => `postgres://askback@127.0.0.1:${port}/askback`;
 
-test('an address for metrics that is in use is named', async () => {
+test('a metrics address in use is named', async () => {
   const port = await listening(createServer());
   await expectFailure({
     environment: { PORT: '0', ASKBACK_METRICS_LISTEN: `127.0.0.1:${port}` },
@@ -54,7 +54,7 @@ test('an address for metrics that is in use is named', async () => {
   });
 });
 
-test('a database that speaks HTTP is named', async () => {
+test('a database address that speaks HTTP is named', async () => {
   const port = await listening(createHttpServer((_, response) => response.end('hello')));
   await expectFailure({
     environment: { ...external, DATABASE_URL: databaseAt(port) },
@@ -64,7 +64,7 @@ test('a database that speaks HTTP is named', async () => {
   });
 });
 
-test('a database that accepts connections and says nothing is named', async () => {
+test('a database that accepts connections and never responds is named', async () => {
   const port = await listening(createServer(() => {}));
   await expectFailure({
     environment: { ...external, DATABASE_URL: databaseAt(port) },
@@ -74,7 +74,7 @@ test('a database that accepts connections and says nothing is named', async () =
   });
 });
 
-test('a database that is not there is named', async () => {
+test('a missing database is named', async () => {
   await expectFailure({
     environment: { ...external, DATABASE_URL: databaseAt(1) },
     setting: 'DATABASE_URL',

@@ -40,7 +40,7 @@ function coverage(population: readonly number[], n: number): number {
   return 100 * covered;
 }
 
-test('an NPS interval contains the true score in 91 % of samples at least', () => {
+test('an NPS interval contains the true score in at least 91 % of samples', () => {
   const rows = populations.map((population) => {
     const cells = sizes.map((n) => coverage(population, n));
     for (const cell of cells) assert.ok(cell >= 91, `${population}: ${cells}`);
@@ -93,7 +93,7 @@ for (const [freedom, t] of [
     assert.equal(studentT(freedom).toFixed(3), t.toFixed(3)));
 }
 
-test('a mean has the interval of its spread, and none without one', () => {
+test('a mean has an interval only if its scores vary', () => {
   const mean = (responses: number, variance: number | null, scores = responses) =>
     estimateMean({ mean: 4, responses, variance, scores });
   // 12.706 x sqrt(0.5 / 2)
@@ -102,7 +102,7 @@ test('a mean has the interval of its spread, and none without one', () => {
   assert.deepEqual([mean(1, 0.5), mean(5, 0), mean(5, null)], [null, null, null]);
 });
 
-test('an interval is never empty, and missing without responses', () => {
+test('an interval has a width, and needs responses', () => {
   for (const type of surveyTypes) {
     for (const n of [1, 2, 10, 1_000_000]) {
       const all = { promoters: n, passives: 0, detractors: 0, score_sum: n };

@@ -96,7 +96,7 @@ const keptRows: Kept[] = [
 ];
 
 for (const { what, hours, table, column, row, clean } of keptRows) {
-  test(`${what} is kept for ${hours} h, and a row that is locked is left out`, async () => {
+  test(`${what} is deleted after ${hours} h, unless it is locked`, async () => {
     const ago = (minutes: number) => new Date(Date.now() - (hours * 60 + minutes) * 60_000);
     for (const minutes of [-2, 2, 3, 4, 5]) {
       await db`insert into ${db(table)} ${db({ ...row(), [column]: ago(minutes) } as never)}`;

@@ -20,7 +20,7 @@ async function openConnections(): Promise<number> {
   return row!.count;
 }
 
-test('a start that is refused leaves no connection open', async () => {
+test('a refused start leaves no connection open', async () => {
   const config = configOf({
     DATABASE_URL: another.url,
     ASKBACK_SESSION_DATABASE_URL: one.url,

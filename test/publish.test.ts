@@ -54,7 +54,7 @@ test('a release contains all published files', () => {
   assert.deepEqual(names, expected.sort());
 });
 
-test('a release is the same from any folder, and its sums can be checked', () => {
+test('a release does not depend on its folder, and its checksums verify', () => {
   const later = built('other');
   utimesSync(join(later, 'README.md'), 1_800_000_000, 1_800_000_000);
   chmodSync(join(later, 'LICENSE'), 0o600);
@@ -65,7 +65,7 @@ test('a release is the same from any folder, and its sums can be checked', () =>
   execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: folder });
 });
 
-test('what differs is named, and what is missing is no release', () => {
+test('a release names changed files and refuses missing ones', () => {
   const one = publish(built('same'), of);
   const changed = built('changed');
   writeFileSync(join(changed, 'dist/askback'), 'another');

@@ -20,7 +20,7 @@ const serving = (socket: BoundSocket, over: Record<string, string> = {}) =>
   startService(environment(over), ['serve'], [socket.fd()]);
 const addressOf = (socket: BoundSocket) => `http://127.0.0.1:${socket.address().port}`;
 
-test('restarts refuse and cut off no request, whatever callers do meanwhile', async (t) => {
+test('restarts refuse and interrupt no request', async (t) => {
   const { read: headers } = await makeClient(db);
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const unlimited = { ASKBACK_RATE_LIMIT: '1000000' };
@@ -58,7 +58,7 @@ test('a passed socket replaces HOST and PORT', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('the socket that is named for metrics shows them, and the others do not', async () => {
+test('only the socket named for metrics serves them', async () => {
   using requests = new BoundSocket({ host: '127.0.0.1' });
   using metrics = new BoundSocket({ host: '127.0.0.1' });
   const named = environment({ LISTEN_FDNAMES: 'http:metrics' });
@@ -71,7 +71,7 @@ test('the socket that is named for metrics shows them, and the others do not', a
   assert.equal(await service.stop(), 0);
 });
 
-test('a connection made before the service is ready waits and is answered', async () => {
+test('a connection made before the service is ready is answered later', async () => {
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const before = serving(socket);
   await before.ready();
@@ -92,7 +92,7 @@ test('a connection made before the service is ready waits and is answered', asyn
   assert.equal(await service.stop(), 0);
 });
 
-test('sockets for another process are a mistake in the environment', async () => {
+test('sockets for another process are reported as an error', async () => {
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const other = environment({ LISTEN_PID: '1' });
   const { code, stdout, stderr } = await askback(['serve'], other, { sockets: [socket.fd()] });
@@ -100,7 +100,7 @@ test('sockets for another process are a mistake in the environment', async () =>
   assert.match(stderr, / {2}LISTEN_PID: the sockets are for the process 1 and this is \d+: start /);
 });
 
-test('a passed descriptor that is no socket is refused with a sentence', async () => {
+test('a passed descriptor that is not a socket is refused with a reason', async () => {
   const file = openSync('/dev/null', 'r');
   const { code, stdout, stderr } = await askback(['serve'], environment(), { sockets: [file] });
   closeSync(file);

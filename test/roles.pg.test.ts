@@ -25,7 +25,7 @@ async function start(role: string, over: Record<string, string> = {}) {
 
 const statusOf = async (address: string, path: string) => (await fetch(address + path)).status;
 
-test('what a web process commits, a jobs process delivers and mails at once', async (t) => {
+test('a jobs process delivers and mails at once what a web process commits', async (t) => {
   const { id: orgId, write } = await makeClient(db);
   const survey = await makeSurvey(db, orgId);
   const arrived: number[] = [];
@@ -98,7 +98,7 @@ test('a web process warns as soon as the last jobs process is killed', async () 
   assert.equal(await web.stop(), 0);
 });
 
-test('a jobs process answers how it is, and nothing else', async () => {
+test('a jobs process only serves its health', async () => {
   const jobs = await start('jobs');
   for (const path of ['/healthz', '/readyz']) assert.equal(await statusOf(jobs.address, path), 200);
   for (const path of ['/', '/api/v1/surveys', '/sign-in', '/s/x', '/mailbox'])
@@ -117,7 +117,7 @@ test('a web process runs no job', async () => {
   assert.equal(await web.stop(), 0);
 });
 
-test('a role that cannot work is refused in sentences', async () => {
+test('a role with missing or unsuitable settings is refused with a reason', async () => {
   const alone = await askback(['serve', '--role', 'web'], {});
   assert.equal(alone.code, 2);
   assert.match(

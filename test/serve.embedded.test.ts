@@ -44,7 +44,7 @@ test('commands work on the embedded Postgres with and without a service', async 
   ]);
 });
 
-test('a service stops in order when its output is closed', async () => {
+test('a service stops gracefully when its output is closed', async () => {
   const service = startService(environment);
   service.child.stdout!.destroy();
 

@@ -22,7 +22,7 @@ const environment = (over: Record<string, string> = {}) => ({
   ...over,
 });
 
-test('the ready line has the real address, which commands then use too', async () => {
+test('the ready line has the real address, which commands use too', async () => {
   const service = startService(environment());
 
   const line = await service.ready();
@@ -203,7 +203,7 @@ test('requests get 503 while the database is away, and recover', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('connections that an administrator ends are made again', async () => {
+test('connections ended by an administrator are replaced', async () => {
   const { db: own, url: ownUrl } = await testDatabase();
   const client = await makeClient(own);
   const service = startService(environment({ DATABASE_URL: ownUrl }));

@@ -31,7 +31,7 @@ test('the service notifies the manager when it is ready and stopping', async () 
   assert.equal(await service.exited, 0);
 });
 
-test('the service notifies an abstract socket, also of what it waits for', async () => {
+test('the service notifies an abstract socket, also while it waits', async () => {
   const name = `@askback-${process.pid}`;
   const manager = notifySocket(name);
   const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none', ASKBACK_DATABASE_WAIT_SECONDS: '1' };

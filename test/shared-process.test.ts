@@ -38,7 +38,7 @@ function run(files: readonly string[]) {
   return { status, lines: stdout.split('\n').map((line) => line.trim()) };
 }
 
-test('a failure shows its name and counts once, and the files after it run', (t) => {
+test('a failure shows its name and counts once, and later files still run', (t) => {
   const files = filesOf(t, { 'a.test.mjs': failing, 'b.test.mjs': passing('next') });
   const { status, lines } = run(files);
   const all = lines.join('\n');

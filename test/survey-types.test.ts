@@ -65,7 +65,7 @@ const table: Record<SurveyType, [score: number, category: Category, normalized: 
 for (const type of surveyTypes) {
   const rows = table[type];
 
-  test(`${type} goes from its first score to its last and no further`, () => {
+  test(`${type} accepts exactly the scores of its scale`, () => {
     const { lowest, highest } = typeFacts(type);
     assert.deepEqual([lowest, highest], [rows[0]![0], rows.at(-1)![0]]);
     for (const [score] of rows) assert.equal(isScore(type, score), true);
@@ -95,7 +95,7 @@ const tallies: [why: string, tally: [number, number, number], nps: number | null
 ];
 
 for (const [why, [promoters, passives, detractors], nps] of tallies) {
-  test(`net promoter score: ${why}`, () => {
+  test(`Net Promoter Score: ${why}`, () => {
     assert.equal(netPromoterScore({ promoters, passives, detractors }), nps);
   });
 }

@@ -10,7 +10,7 @@ import { until } from './support/probe/until.ts';
 
 const { db, url } = await testDatabase();
 
-test('every job that the clock starts is a task that exists', () => {
+test('every scheduled job is an existing task', () => {
   const known = Object.keys(tasks(taskTools(db)));
   assert.deepEqual(
     crontab.filter(({ task }) => !known.includes(task)),
@@ -19,7 +19,7 @@ test('every job that the clock starts is a task that exists', () => {
   assert.equal(parseCronItems(crontab).length, crontab.length);
 });
 
-test('an expired rate window goes when keys.clean_up has run', async (t) => {
+test('keys.clean_up deletes expired rate windows', async (t) => {
   await db`
     insert into rate_windows (subject, minute, count)
     values ('key:old', now() - interval '1 hour', 1)`;
@@ -30,7 +30,7 @@ test('an expired rate window goes when keys.clean_up has run', async (t) => {
   await until('the window is gone', async () => (await db`select from rate_windows`).length === 0);
 });
 
-test('a job of a kind that takes all its room is put off', async () => {
+test('a job above the limit of its task is requeued', async () => {
   const release = Promise.withResolvers<void>();
   let began = 0;
   const leave = limitRunning(db, 2);

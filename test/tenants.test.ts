@@ -29,7 +29,7 @@ test('every statement on tenant data names its organization', () => {
   assert.equal(open.length, 0, open.join('\n\n'));
 });
 
-test('no statement carries the comment needlessly', () => {
+test('no statement has an unnecessary organization comment', () => {
   const needless = readFiles('src/**/*.{ts,tsx}').flatMap(({ path, text }) =>
     statementsIn(text)
       .filter(
@@ -40,7 +40,7 @@ test('no statement carries the comment needlessly', () => {
   assert.equal(needless.length, 0, needless.join('\n\n'));
 });
 
-test('reports a statement that leaves out or misuses the organization', () => {
+test('finds a statement that omits or misuses the organization', () => {
   const [part, whole] = statementsIn(
     `db<Row[]>\`select from responses r join contacts c on c.org_id = r.org_id
                 where r.org_id = \${id} \${id ? sql\`and org_id = '}'\` : ''}\``,

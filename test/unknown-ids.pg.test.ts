@@ -98,7 +98,7 @@ function memberOfExample(): string {
 
 const thingOf = (path: string) => /^\/api\/(?:v1\/)?(\w+)\/\{id\}/.exec(path)![1] as Thing;
 
-test('there are such operations of every kind', () => {
+test('every kind of resource has such an operation', () => {
   const kinds = operations.map(({ path }) => thingOf(path));
   assert.deepEqual([...new Set(kinds)].sort(), Object.keys(words).sort());
 });
@@ -134,7 +134,7 @@ for (const { method, path, body } of operations) {
   }
 }
 
-test('all of that has changed nothing of the other organization', async () => {
+test('these requests changed nothing in the other organization', async () => {
   assert.deepEqual(await rowsOfOther(), before);
 });
 

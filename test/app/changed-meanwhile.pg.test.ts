@@ -34,7 +34,7 @@ const resources = [
 ] as const;
 
 for (const { name, path, make, method, field } of resources) {
-  test(`a change of a ${name} is 412 when its ETag is no longer that of the GET`, async () => {
+  test(`changing a ${name} with an outdated ETag is 412`, async () => {
     const { id: org, write } = await makeClient(db);
     const id = await make(db, org);
     const get = () => app.request(`${path}/${id}`, { headers: write });

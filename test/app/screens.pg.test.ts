@@ -16,7 +16,7 @@ requestEnded.subscribe(({ method, route, status, tenant }) => {
 });
 
 for (const { name, as, path, status = 200 } of screenEntries) {
-  test(`${name} answers ${status} with one heading in less than 60 KB`, async () => {
+  test(`${name} responds ${status} with one heading and under 60 KB`, async () => {
     const address = typeof path === 'string' ? path : await path(scene);
     const headers: Record<string, string> = as ? await signInAs(scene, as) : {};
     const answer = await fetch(scene.base + address, { headers });

@@ -100,7 +100,7 @@ const leaving: [act: Act, times: number, by: string, what: (of: Organization) =>
 ];
 
 for (const [act, times, by, what] of leaving) {
-  test(`${by} leaves ${act} ${times === 1 ? 'once' : 'never'}`, async () => {
+  test(`${by} records ${act} ${times === 1 ? 'once' : 'never'}`, async () => {
     const of = await organization();
     const [before] = await db`select clock_timestamp() as at`;
     await what(of);

@@ -55,7 +55,7 @@ test('a list filters while typing and keeps the focus', async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('a list stays when its update fails', async () => {
+test('a list keeps its rows when an update fails', async () => {
   await openScreen(page, `${base}/live`);
   await page.getByLabel('Search').fill('down');
   await page.locator('#says', { hasText: 'could not be updated' }).waitFor({ state: 'attached' });
@@ -67,7 +67,7 @@ test('a list stays when its update fails', async () => {
   await context.clearCookies();
 });
 
-test('the same filter works without script', async () => {
+test('the filter works without script too', async () => {
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const without = await plain.newPage();
   await without.goto(`${base}/live`);
@@ -77,7 +77,7 @@ test('the same filter works without script', async () => {
   await plain.close();
 });
 
-test('a menu closes on Escape and outside clicks, and returns the focus', async () => {
+test('a menu closes on Escape and outside clicks and returns the focus', async () => {
   await openScreen(page, `${base}/acts`);
   await page.setViewportSize({ width: 1280, height: 900 });
   const menu = page.locator('details.menu', { hasText: 'More' });
@@ -91,7 +91,7 @@ test('a menu closes on Escape and outside clicks, and returns the focus', async 
   assert.equal(await menu.getAttribute('open'), null);
 });
 
-test('times show in the zone of the reader, exact on hover', async () => {
+test("times are in the reader's zone, exact on hover", async () => {
   const zoned = await browser.newContext({ timezoneId: 'Asia/Tokyo' });
   const tokyo = await zoned.newPage();
   await tokyo.goto(`${base}/lists`);
@@ -101,7 +101,7 @@ test('times show in the zone of the reader, exact on hover', async () => {
   await zoned.close();
 });
 
-test('Copy puts the secret on the clipboard, and is not there without script', async () => {
+test('Copy writes the secret to the clipboard, and needs script', async () => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await openScreen(page, `${base}/acts`);
   const button = page.getByRole('button', { name: 'Copy' });

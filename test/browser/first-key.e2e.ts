@@ -83,7 +83,7 @@ async function surveysBy(line: string): Promise<[number, boolean]> {
   return [Number(status), (data ?? []).length > 0];
 }
 
-test('the service ends in order afterwards', async () => {
+test('the service stops gracefully afterwards', async () => {
   await browser.close();
   assert.equal(await service.stop(), 0);
 });

@@ -33,7 +33,7 @@ test('the inbox searches while typing and updates address and export', async () 
 });
 
 for (const script of [true, false]) {
-  test(`chosen responses get a tag, ${script ? 'with' : 'without'} script`, async () => {
+  test(`selected responses get a tag, ${script ? 'with' : 'without'} script`, async () => {
     const page = await open(script);
     await page.getByLabel('Category').selectOption('detractor');
     await page.getByRole('button', { name: 'Apply' }).click();

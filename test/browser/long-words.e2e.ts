@@ -46,7 +46,7 @@ const linesOf = async (page: Page, selector: string) => {
 };
 
 for (const [width, options] of [['desktop', desktop] as const, ['phone', phone] as const]) {
-  test(`a name of one long word pushes nothing beyond the edge of a ${width}`, async () => {
+  test(`a name of one long word does not overflow a ${width}`, async () => {
     for (const path of ['', '/responses', `/responses/${long}`]) {
       const page = await open(path, options);
       await page.getByText(name).first().waitFor();

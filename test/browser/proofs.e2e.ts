@@ -73,7 +73,7 @@ async function addAuthenticator(context: BrowserContext, page: Page) {
   });
 }
 
-test('a member adds a passkey, signs in with it, and proves it is still them', async () => {
+test('a member adds a passkey, signs in with it, and confirms with it', async () => {
   const email = 'hana@people.test';
   const id = await memberWithPassword(email);
   const context = await browser.newContext();
@@ -110,7 +110,7 @@ test('a member adds a passkey, signs in with it, and proves it is still them', a
   await context.close();
 });
 
-test('a device without a passkey of ours says so, and the page stays usable', async () => {
+test('a device without a passkey shows an error, and the page stays usable', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await addAuthenticator(context, page);
@@ -155,7 +155,7 @@ test('a member turns on and uses one-time codes without script', async () => {
   await context.close();
 });
 
-test('a newcomer signs in with the provider, without any script', async () => {
+test('a newcomer signs in with the provider without script', async () => {
   provider.state.account = {
     sub: 'viktor',
     email: 'viktor@people.test',

@@ -70,13 +70,13 @@ const chosen = screenEntries.filter(
     words.some((word) => (word === 'smoke' ? name in mainScreens : name.includes(word))),
 );
 
-test('every screen has a name of its own', () => {
+test('every screen has a unique name', () => {
   const names = screenEntries.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
 });
 
 for (const entry of chosen) {
-  test(`${entry.name} is light, accessible, and works by keyboard and without script`, async () => {
+  test(`${entry.name} is small, accessible, and works by keyboard and without script`, async () => {
     const { name, path, status = 200 } = entry;
     const address = `${scene.base}${typeof path === 'string' ? path : await path(scene)}`;
     const page = await pageFor(entry, true);

@@ -36,7 +36,7 @@ const countOf = async (page: Page) =>
 const hasCount = (page: Page, count: number) =>
   page.locator('#found h2').getByText(`${count} responses`, { exact: true }).waitFor();
 
-test('a response opens next to its list with an address of its own', async () => {
+test('a response opens next to its list with its own URL', async () => {
   const page = await open('?category=detractor');
   await page.getByText('Select a response to read it.').waitFor();
   await page.getByText(/^In the list, the keys j and k/).waitFor();
@@ -84,7 +84,7 @@ test('keys move through the list, Enter opens and Escape returns', async () => {
   assert.equal(await focused(page).getAttribute('href'), await row(page, 1).getAttribute('href'));
 });
 
-test('past the last row the keys go on with the next page of the list', async () => {
+test('keys beyond the last row open the next page of the list', async () => {
   const page = await open();
   const last = (await page.locator('.inbox > li').count()) - 1;
   await row(page, last).click();
@@ -97,7 +97,7 @@ test('past the last row the keys go on with the next page of the list', async ()
   await isShown(page, last);
 });
 
-test('actions next to the list update both and keep the selection', async () => {
+test('actions in the pane update the list and keep the selection', async () => {
   const page = await open('?state=open');
   const before = await countOf(page);
   await row(page, 1).click();
@@ -116,7 +116,7 @@ test('actions next to the list update both and keep the selection', async () => 
   await isShown(page, 1);
 });
 
-test('deleting a response next to its list moves the focus to the next', async () => {
+test('deleting a response in the pane focuses the next row', async () => {
   const page = await open('?category=promoter');
   const before = await countOf(page);
   await row(page, 2).click();
@@ -132,7 +132,7 @@ test('deleting a response next to its list moves the focus to the next', async (
   assert.equal(page.url(), `${list}?category=promoter`);
 });
 
-test('a note that is half written outlives acts, filters and other responses', async () => {
+test('an unsaved note survives actions, filters and other responses', async () => {
   const page = await open();
   await row(page, 5).click();
   await isShown(page, 5);
@@ -187,7 +187,7 @@ test('an action on selected responses refreshes the open one', async () => {
   await isShown(page, 0);
 });
 
-test('a response opened by its address gets its list on a wide screen', async () => {
+test('a response opened by its URL gets its list on a wide screen', async () => {
   const page = await open('?category=detractor');
   const address = await addressOf(page, 2);
   await page.goto(address);
@@ -201,7 +201,7 @@ test('a response opened by its address gets its list on a wide screen', async ()
   await isShown(page, 2);
 });
 
-test('next to its list a response is accessible, light and dark', async () => {
+test('a response in the pane is accessible, light and dark', async () => {
   const page = await open();
   await row(page, 0).click();
   await isShown(page, 0);
@@ -215,14 +215,14 @@ test('next to its list a response is accessible, light and dark', async () => {
   }
 });
 
-test('the list of responses is printed, without what was pressed', async () => {
+test('the printed list has no checkboxes', async () => {
   const page = await open();
   await page.emulateMedia({ media: 'print' });
   assert.ok(await row(page, 0).isVisible());
   assert.equal(await page.locator('.inbox .tick').first().isVisible(), false);
 });
 
-test('without script a row of a wide list leads to the page of its response', async () => {
+test('without script, a row of a wide list opens the page of its response', async () => {
   const page = await open('', { javaScriptEnabled: false });
   const address = await addressOf(page, 0);
   await row(page, 0).click();

@@ -148,7 +148,7 @@ test('an unknown outcome counts as failed and is not retried', async () => {
   assert.equal(mailed.length, 2);
 });
 
-test('a campaign beyond the monthly limit is refused whole', async () => {
+test('a campaign beyond the monthly limit is refused as a whole', async () => {
   const { create, used, work, later, mailed } = await scene({
     organization: { monthly_send_limit: 9 },
   });

@@ -77,7 +77,7 @@ test('a call returns the response body, and each() every item once', async () =>
   );
 });
 
-test('a body and parameters go where the document says', async () => {
+test('bodies and parameters are sent as documented', async () => {
   const tried = await open(throughApp).sendSurvey({
     id: survey,
     dry_run: true,
@@ -113,7 +113,7 @@ const busy = (status: number, after = '0') =>
   Response.json({ error: 'busy' }, { status, headers: { 'Retry-After': after } });
 const done = () => Response.json({ data: { id: 'x' } });
 
-test('what may be repeated is tried again, a POST under one key', async () => {
+test('calls that are safe to repeat are retried, a POST with one key', async () => {
   const { fetch, requests } = scripted(busy(429), busy(503), done());
   await open(fetch).sendSurvey({ id: survey, body: { contacts: [] } });
   assert.equal(requests.length, 3);
@@ -121,7 +121,7 @@ test('what may be repeated is tried again, a POST under one key', async () => {
   assert.match(requests[0]!.key!, /^[\da-f-]{36}$/);
 });
 
-test('a given key goes out as it is', async () => {
+test('an Idempotency-Key of the caller is sent unchanged', async () => {
   const { fetch, requests } = scripted(done());
   await open(fetch).sendSurvey({ id: survey, body: {} }, { idempotencyKey: 'order-7' });
   assert.deepEqual(requests, [{ method: 'POST', key: 'order-7' }]);
@@ -139,14 +139,14 @@ test('the client does not retry refusals, long waits or unkeyed POSTs', async ()
   }
 });
 
-test('after the last try the lost connection is thrown', async () => {
+test('the lost connection is thrown after the last try', async () => {
   const lost = new TypeError('fetch failed');
   const { fetch, requests } = scripted(lost, lost);
   await assert.rejects(open(fetch, { retries: 1 }).getNps(), lost);
   assert.equal(requests.length, 2);
 });
 
-test('an aborted call is not tried again', async () => {
+test('an aborted call is not retried', async () => {
   const { fetch, requests } = scripted(new TypeError('fetch failed'), done());
   const signal = AbortSignal.abort(new Error('left'));
   await assert.rejects(open(fetch).getNps({}, { signal }), /left/);

@@ -54,7 +54,7 @@ for (const type of surveyTypes) {
   });
 }
 
-test('a score chosen in the mail counts with one press, not before', async () => {
+test('a score chosen in the email counts after one press, not before', async () => {
   const { address, answers } = await ask('nps');
   await onPage(phone, async (page) => {
     await page.goto(`${address}?score=9`);
@@ -65,7 +65,7 @@ test('a score chosen in the mail counts with one press, not before', async () =>
   assert.deepEqual(await answers(), [{ score: 9, comment: null, held_reason: null }]);
 });
 
-test('a mouse answers, and a later visit shows what was answered', async () => {
+test('a mouse answers, and a later visit shows the answer', async () => {
   const { address, answers } = await ask('star5');
   await onPage(desktop, async (page) => {
     await page.goto(address);
@@ -87,7 +87,7 @@ test('a mouse answers, and a later visit shows what was answered', async () => {
   assert.deepEqual(await answers(), [{ score: 4, comment, held_reason: null }]);
 });
 
-test('the browser itself asks for a missing score', async () => {
+test('the browser asks for a missing score', async () => {
   const { address, answers } = await ask('nps');
   await onPage(desktop, async (page) => {
     await page.goto(address);
@@ -98,7 +98,7 @@ test('the browser itself asks for a missing score', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-test('tabbing through the whole page never meets the hidden field or link', async () => {
+test('Tab never reaches the hidden field or link', async () => {
   const { address } = await ask('nps');
   const focused = 'document.activeElement.name || document.activeElement.innerText';
   await onPage(desktop, async (page) => {
@@ -112,7 +112,7 @@ test('tabbing through the whole page never meets the hidden field or link', asyn
   });
 });
 
-test('a scanner that presses the button is put on hold', async () => {
+test('a scanner that presses the button goes on hold', async () => {
   const { address, answers, letTimePass } = await ask('nps');
   await onPage(desktop, async (page) => {
     for (const score of [0, 5, 10]) await page.goto(`${address}?score=${score}`);
@@ -130,7 +130,7 @@ test('a scanner that presses the button is put on hold', async () => {
   assert.deepEqual(await answers(), [{ score: 8, comment: null, held_reason: null }]);
 });
 
-test('a script that fills every field is held', async () => {
+test('a script that fills in every field goes on hold', async () => {
   const { address, answers } = await ask('csat');
   await onPage(desktop, async (page) => {
     await page.goto(address);
@@ -144,7 +144,7 @@ test('a script that fills every field is held', async () => {
   assert.deepEqual((await answers()).map(reasons), ['hidden_field']);
 });
 
-test('a script that follows every link of the page is held', async () => {
+test('a script that follows every link goes on hold', async () => {
   const { address, answers } = await ask('csat');
   await onPage(desktop, async (page) => {
     await page.goto(address);
@@ -157,7 +157,7 @@ test('a script that follows every link of the page is held', async () => {
   assert.deepEqual((await answers()).map(reasons), ['hidden_link']);
 });
 
-test('the shareable link takes one answer a browser', async () => {
+test('the shareable link accepts one answer per browser', async () => {
   const { shared, answers } = await ask('thumbs');
   for (let visitor = 0; visitor < 2; visitor++) {
     await onPage(phone, async (page) => {

@@ -72,7 +72,7 @@ test('a corner survey is not shown again after a response', async () => {
   assert.equal(await page.locator('iframe').count(), 0);
 });
 
-test('the visitor can close it, by keyboard too', async () => {
+test('the visitor can close the survey, by keyboard too', async () => {
   const { page } = await embedded({}, corner);
   await page.goto(website);
   const button = page.getByRole('button', { name: 'Close' });
@@ -81,7 +81,7 @@ test('the visitor can close it, by keyboard too', async () => {
   assert.equal(await page.locator('aside').count(), 0);
 });
 
-test('an inline survey has the place and size of its content', async () => {
+test('an inline survey fits its container and its content', async () => {
   const { page, frame, complaints } = await embedded({ type: 'csat' }, 'data-position="inline"');
   await page.goto(website);
   await page.locator('iframe:not([style*="height: 1px"])').waitFor();
@@ -98,7 +98,7 @@ test('an inline survey has the place and size of its content', async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('a website that the survey does not name shows nothing', async () => {
+test('nothing is shown on a website that the survey does not allow', async () => {
   const { page } = await embedded({ embed: json(db, { origins: ['https://other.test'] }) }, corner);
   const refused = page.waitForEvent('console', {
     predicate: (m) => m.text().includes('frame-ancestors'),
@@ -108,7 +108,7 @@ test('a website that the survey does not name shows nothing', async () => {
   assert.equal(await page.locator('aside').isVisible(), false);
 });
 
-test('a survey that is closed is not shown', async () => {
+test('a closed survey is not shown', async () => {
   const closed = { status: 'completed', completed_by: 'hand' };
   const { page } = await embedded(closed, corner);
   const framed = page.waitForResponse((answer) => answer.url().includes('/e/'));
@@ -117,7 +117,7 @@ test('a survey that is closed is not shown', async () => {
   await page.locator('aside').waitFor({ state: 'detached' });
 });
 
-test('the script is under 5 KB, is kept, and names no other host', async () => {
+test('the script is under 5 KB, is cached, and names no other host', async () => {
   const answer = await fetch(`${base}/embed.js`);
   const script = await answer.text();
   assert.ok(Buffer.byteLength(script) < 5 * 1024, `${Buffer.byteLength(script)} bytes`);

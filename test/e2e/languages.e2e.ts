@@ -25,7 +25,7 @@ const email = 'konstantin.alexandropoulos@customers.example.com';
 const looked = /^(form-nps|form-csat|form-thumbs|thanks|questions|unsubscribed|mail-nps)$/;
 
 for (const tag of languages.keys()) {
-  test(`${tag}: every text of every page and mail fits a phone of 360 pixels`, async () => {
+  test(`${tag}: all texts of pages and emails fit a phone of 360 pixels`, async () => {
     for (const [name, html] of Object.entries(await everything(tag))) {
       await page.setContent(html);
       assert.deepEqual(await page.evaluate(findTooWide), [], `${tag} ${name}`);

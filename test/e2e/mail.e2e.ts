@@ -39,7 +39,7 @@ for (const type of surveyTypes) {
   });
 }
 
-test('the eleven scores are two rows on a phone and one on a desk', async () => {
+test('eleven scores fill two rows on a phone and one on a desktop', async () => {
   const { html } = await arrivedMail();
   for (const [width, rows] of [
     [360, 2],
@@ -52,7 +52,7 @@ test('the eleven scores are two rows on a phone and one on a desk', async () => 
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`a mail can be read and listened to in the ${colorScheme} scheme, whatever the colour`, async () => {
+  test(`an email is accessible in any colour in the ${colorScheme} scheme`, async () => {
     for (const color of ['#2f6fed', '#ffe600', '#000000', '#ffffff', '#d9480f']) {
       const { html } = await arrivedMail({ organization: { color } });
       const page = await show(html, { width: 360, colorScheme });
@@ -62,7 +62,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('pictures of it are kept', async () => {
+test('saves screenshots of emails', async () => {
   for (const type of surveyTypes) {
     const language = type === 'ces' ? 'ar' : type === 'csat' ? 'de' : 'en';
     const { html } = await arrivedMail({ survey: { type, language } });

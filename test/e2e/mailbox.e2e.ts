@@ -19,7 +19,7 @@ await keep('How satisfied are you with your delivery?');
 await keep('How likely are you to recommend Baker & Sons to a friend?');
 
 for (const [device, screen] of Object.entries({ phone, desktop })) {
-  test(`the mailbox on a ${device}: a list, a mail in its frame, nothing to complain of`, async () => {
+  test(`the mailbox on a ${device} shows a list and an email, and is accessible`, async () => {
     const context = await browser.newContext({ ...screen, reducedMotion: 'reduce' });
     const page = await context.newPage();
     const complaints: string[] = [];
@@ -37,7 +37,7 @@ for (const [device, screen] of Object.entries({ phone, desktop })) {
   });
 }
 
-test('a score in the framed mail opens in a new tab next to the mailbox', async () => {
+test('a score in the framed email opens in a new tab', async () => {
   const page = await browser.newPage();
   await page.goto(`${base}/mailbox`);
   await page.getByRole('link', { name: /recommend/ }).click();

@@ -27,7 +27,7 @@ for (const [device, screen] of Object.entries({ phone, desktop })) {
     const thorough = device === 'phone' || seenWide.test(name);
     const schemes = thorough ? (['light', 'dark'] as const) : (['light'] as const);
 
-    test(`${name} on a ${device}, ${schemes.join(' and ')}: whole, quiet and accessible`, async () => {
+    test(`${name} on a ${device}, ${schemes.join(' and ')}: fits, logs nothing and is accessible`, async () => {
       await visit(page, `${base}/${name}`);
       for (const colorScheme of schemes) {
         await page.emulateMedia({ colorScheme });

@@ -33,7 +33,7 @@ for (const [now, before, meaning] of [
     assert.equal(compare('nps', nps(now), nps(before))?.meaning, meaning));
 }
 
-test('compares with no number, and with one without an interval', () => {
+test('compares with no number, or with one that has no interval', () => {
   assert.equal(compare('nps', nps([5, 0, 0]), nps([0, 0, 0])), null);
   const stars = (total: number, mean: number, variance: number | null) =>
     measure(

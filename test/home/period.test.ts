@@ -17,7 +17,7 @@ test('a period ends today and has an equally long previous period', () => {
   });
 });
 
-test('an unknown or missing period is 90 days by week', () => {
+test('an unknown or missing period means 90 days by week', () => {
   for (const asked of [{}, { period: '12d' }, { period: 'constructor' }]) {
     const { name, from, interval } = choose(asked) as {
       name: string;

@@ -32,7 +32,7 @@ const file = `Score,Comment,Created At,Email\n${rows(1800).join('')}`;
 const countOf = async (surveyId: string) =>
   (await db`select count(*)::int from responses where survey_id = ${surveyId}`)[0]?.['count'];
 
-test('import that ends halfway continues when repeated', async () => {
+test('import that was interrupted continues when repeated', async () => {
   const writer = await survey();
   const given = { ...options, export: await open(file) };
   const killed = (done: number) => {

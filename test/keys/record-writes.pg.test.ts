@@ -27,7 +27,7 @@ test('successful writes and redirecting forms record a position', async () => {
   for (const status of [201, 202, 302, 303] as const) assert.ok(await isRecorded('POST', status));
 });
 
-test('reads and refusals record no position, nor does a missing replica', async () => {
+test('reads, refusals and services without a replica record no position', async () => {
   assert.ok(!(await isRecorded('GET', 200)));
   assert.ok(!(await isRecorded('HEAD', 200)));
   for (const status of [400, 403, 409, 503] as const)

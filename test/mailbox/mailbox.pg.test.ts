@@ -80,7 +80,7 @@ test('programs read the mailbox as JSON', async () => {
   assert.match(data.html, /tok_1/);
 });
 
-test('a mail that is only text has no HTML part', async () => {
+test('a mail with only text has no HTML part', async () => {
   const raw = Buffer.from('Subject: Plain\r\n\r\nOnly words.\r\n');
   const id = await kept({ from: 'ann@acme.test', to: 'bob@people.test' }, raw);
   assert.equal((await ask(`/mailbox/${id}/html`)).status, 404);
@@ -89,7 +89,7 @@ test('a mail that is only text has no HTML part', async () => {
 });
 
 for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST`, `[::1]:${port}`]) {
-  test(`the mailbox answers to the name ${host.replace(/\d{5}/, 'PORT')}`, async () => {
+  test(`the mailbox accepts the host ${host.replace(/\d{5}/, 'PORT')}`, async () => {
     assert.equal((await ask('/mailbox', { Host: host })).status, 200);
   });
 }
@@ -121,7 +121,7 @@ test('the mailbox refuses requests without a socket', async () => {
   assert.equal(answer.status, 403);
 });
 
-test('with an SMTP server there is no mailbox', async () => {
+test('there is no mailbox with an SMTP server', async () => {
   const url = await serve(testApp(db, { mailbox: false }));
   const { id } = await keep();
   assert.equal((await fetch(`${url}/mailbox`)).status, 404);

@@ -45,7 +45,7 @@ const ranges: [from: string | undefined, to: string | undefined, counted: readon
   ['2026-05-02', '2026-05-03', []],
 ];
 for (const [date_from, date_to, counted] of ranges) {
-  test(`themes from ${date_from ?? 'ever'} to ${date_to ?? 'now'}, days to their end in UTC`, async () => {
+  test(`themes from ${date_from ?? 'the start'} to ${date_to ?? 'now'} include whole UTC days`, async () => {
     const asked = parse(ThemesInput, { limit: 50, date_from, date_to });
     const data = await listThemes(db, ours, asked);
     assert.deepEqual(
@@ -88,7 +88,7 @@ test('themes can be limited to one survey', async () => {
   );
 });
 
-test('list_themes waits with the costly work of its organization', async () => {
+test('list_themes counts as costly work of its organization', async () => {
   const { id, read } = await makeClient(db);
   const entered: string[] = [];
   const slots = (kind: string) => ({

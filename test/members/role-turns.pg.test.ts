@@ -56,7 +56,7 @@ const acts: [what: string, act: (place: Place) => Promise<unknown>, refused: str
   ],
 ];
 for (const [what, act, refused] of acts) {
-  test(`${what} of a viewer who is made the only owner just before leaves that owner`, async () => {
+  test(`${what} of a viewer who has just become the only owner keeps the owner`, async () => {
     const orgId = await makeOrganization(db);
     const [memberId, before] = [await makeMember(db), await makeMember(db)];
     await joinOrganization(db, { org: orgId, member: memberId, role: 'viewer' });

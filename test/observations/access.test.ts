@@ -84,7 +84,7 @@ for (const [ownAddress, token, status] of [
   [true, 'correct-horse', 401],
 ] as const) {
   const where = ownAddress ? 'its own address' : 'the main address';
-  test(`behind a proxy that adds nothing, ${where} answers ${status} ${token ? 'with' : 'without'} a token set`, async () => {
+  test(`behind a proxy without headers, ${where} answers ${status} ${token ? 'with' : 'without'} a token set`, async () => {
     const answer = await ask(appFor({ token, ownAddress, trustsLocal: false }), here);
     assert.equal(answer.status, status);
   });

@@ -23,7 +23,7 @@ for (const program of programs) {
   });
 }
 
-/** As the bundler writes it. */
+/** Escapes strings like the bundler. */
 function withEscapedStrings(program: string): string {
   return program.replaceAll(/"[^"]*"/g, (text) =>
     text.replaceAll(

@@ -37,7 +37,7 @@ const ofKind = (kind: string) => manifests.filter((each) => each.kind === kind);
 const deployments = ofKind('Deployment');
 const pods = [...deployments, ...ofKind('Job')].map(({ spec }) => spec!.template!);
 
-test('the manifest only has settings of askback, and all that its roles need', () => {
+test('the manifest sets everything that its roles need, and nothing unknown', () => {
   const { data } = ofKind('ConfigMap')[0]!;
   const inSecret = [...text.matchAll(/--from-literal=(\w+)=/g)].map(([, name]) => name!);
   const given = [...Object.keys(data!), ...inSecret];

@@ -19,7 +19,7 @@ const both = {
   ASKBACK_PREPARED: prepares ? 'on' : 'off',
 };
 
-test('serve refuses sessions of another database than requests', async () => {
+test('serve refuses a session address of another database', async () => {
   const other = await emptyDatabase();
   const over = { ...both, ASKBACK_SESSION_DATABASE_URL: other.url };
   const { code, stderr } = await askback(['serve'], over);
@@ -27,12 +27,12 @@ test('serve refuses sessions of another database than requests', async () => {
   assert.match(stderr, /ASKBACK_SESSION_DATABASE_URL must be the same database as DATABASE_URL/);
 });
 
-test('doctor examines both addresses', async () => {
+test('doctor checks the addresses for requests and for sessions', async () => {
   const { stdout } = await askback(['doctor'], both);
   assert.match(stdout, /pooler .*are the same database/);
 });
 
-test('surveys, sends and answers go through it, in all roles', async () => {
+test('surveys, sends and answers work through PgBouncer in all roles', async () => {
   const { id: orgId, read, write } = await makeClient(db);
   const survey = await makeSurvey(db, orgId);
   const over = { ...both, ASKBACK_PUBLIC_URL: 'https://ask.example' };

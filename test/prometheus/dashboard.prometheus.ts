@@ -88,7 +88,7 @@ test('Prometheus answers every panel and evaluates every rule', async (t) => {
       assert.ok(series && series.length > 0, `no answer to ${expression}`);
     });
   }
-  await t.test('the exemplar of a delivery names its trace', async () => {
+  await t.test('the exemplar of a delivery contains its trace id', async () => {
     const ofWebhooks = 'askback_delivery_duration_seconds_bucket{channel="webhook"}';
     const exemplars = await prometheus.exemplars(ofWebhooks);
     const traces = await db<{ trace_id: string }[]>`

@@ -123,7 +123,7 @@ async function accepts(port: number): Promise<boolean> {
 // Each test waits a minute until its held request ends.
 suite('proxies', { concurrency: true }, () => {
   for (const [kind, commandFor] of Object.entries(proxies)) {
-    test(`behind ${kind} each client has its own limit, and none holds a request open`, async (t) => {
+    test(`each client behind ${kind} has its own limit, and slow bodies time out`, async (t) => {
       const { url } = await testDatabase();
       const service = startService({
         DATABASE_URL: url,
@@ -169,7 +169,7 @@ suite('proxies', { concurrency: true }, () => {
   }
 });
 
-test('the nginx limit of bodies allows the largest contact list', () => {
+test('the body limit of nginx allows the largest contact list', () => {
   const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(configurationFor('nginx')) ?? [];
   assert.ok(Number(mebibytes) * 1024 ** 2 > maxUploadBytes, `${mebibytes} MiB`);
 });

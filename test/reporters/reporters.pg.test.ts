@@ -111,7 +111,7 @@ test('a reporter cannot read tables or change data', async () => {
   }
 });
 
-test('a failing condition is never evaluated on other rows', async () => {
+test("a failing condition is not evaluated on other organizations' rows", async () => {
   const rows = await reporter`
     select from responses where 10 / (length(comment) - ${'northgate'.length}::int) is not null`;
   assert.equal(rows.length, 1);
@@ -119,7 +119,7 @@ test('a failing condition is never evaluated on other rows', async () => {
   await assert.rejects(cast, /invalid input syntax for type integer: "larkspur"/);
 });
 
-test('catalogs and plans do not reveal other rows', async () => {
+test("catalogs and plans do not reveal other organizations' rows", async () => {
   await db`
     insert into responses (org_id, survey_id, score, category)
     select ${other.id}, ${other.survey_id}, 9, 'promoter' from generate_series(1, 2000)`;

@@ -246,7 +246,7 @@ test('answers of a group count at their own times, once per contact', async () =
   await assertTalliesHold(db);
 });
 
-test('an answer whose contact is deleted fails alone', async () => {
+test('an answer whose contact was deleted fails alone', async () => {
   const s = await survey();
   const gone = responseOf(s, randomUUID());
   const [failed, ...others] = await Promise.allSettled([gone, ...rest(s)].map(answer));

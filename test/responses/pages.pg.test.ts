@@ -74,7 +74,7 @@ for (const type of surveyTypes) {
     }
   });
 
-  test(`${type} ignores a score of a link that is off its scale`, async () => {
+  test(`${type} ignores a link's score outside its scale`, async () => {
     const { personal } = await ask(db, { type });
     const offered = await (await get(`${personal}?score=${highest}`)).text();
     assert.match(offered, new RegExp(`value="${highest}"[^>]* checked`));

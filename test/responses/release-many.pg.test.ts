@@ -28,7 +28,7 @@ async function inbox() {
   return { org, of, ...browser, list, page, respond, hold };
 }
 
-test('bulk release skips others and other organizations', async () => {
+test('bulk release skips other responses and other organizations', async () => {
   const { org, list, page, submit, hold, respond } = await inbox();
   const theirs = await (await inbox()).hold();
   const id = [await hold(), await hold(), await respond(), theirs];
@@ -53,7 +53,7 @@ test('bulk release skips others and other organizations', async () => {
   assert.match(await again.text(), /None of the selected responses is on hold/);
 });
 
-test('a response that is released twice counts once', async () => {
+test('a response released twice counts once', async () => {
   const { list, submit, post, hold } = await inbox();
   const id = await hold();
   assert.match(await (await submit(`${list}/${id}/release`)).text(), /Response released/);

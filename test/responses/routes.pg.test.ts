@@ -277,7 +277,7 @@ for (const query of [
 }
 
 for (const id of ['1', 'nps', '%20', '00000000-0000-0000-0000-00000000000g']) {
-  test(`the id ${id} is a 404 like a stranger's`, async () => {
+  test(`the id ${id} is a 404 like an unknown one`, async () => {
     const org = await client();
     assert.equal(await org.status(`/api/v1/responses/${id}`), 404);
   });

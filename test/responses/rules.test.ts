@@ -91,7 +91,7 @@ for (const [score, comment, checked] of submissions) {
     assert.deepEqual(checkSubmission('nps', { score, comment }), checked));
 }
 
-test('a score off the scale is rejected with the ends of the scale', () => {
+test('a score outside the scale is rejected with the ends of the scale', () => {
   const said = checkSubmission('csat', { score: 6, comment: null });
   assert.deepEqual(said, {
     code: 'score_invalid',

@@ -93,7 +93,7 @@ async function cuttable(excerpt?: (cut: () => Promise<void>) => Promise<string>)
   return { ...proxy, ...visitor(through, tools), end: () => through.end({ timeout: 1 }) };
 }
 
-test('an answer during an outage comes back to be sent again', async (t) => {
+test('an answer during an outage can be sent again', async (t) => {
   const { personal, answers } = await ask(db);
   const service = await cuttable();
   t.after(service.end);

@@ -87,61 +87,53 @@ async function changeOf(sql: Sql, { orgs: [ours, theirs], id, act }: Change) {
   return is;
 }
 
-inOneInstant(
-  'comments are claimed when they are due, unless a living process has them, new ones first and the oldest first',
-  async (db) => {
-    const [own, living] = [await makePool(db), await makePool(db)];
-    const { ids, orgs } = await makeWaiting(db, [
-      { dueIn: '-3 hours', isHistory: true },
-      { dueIn: '-1 minute' },
-      { dueIn: '-2 minutes' },
-      { dueIn: '-9 hours', isHistory: true, claimedBy: 'pool-of-the-dead' },
-      { dueIn: '-1 hour', claimedBy: living },
-      { dueIn: '1 hour' },
-      { dueIn: '1 hour', isHistory: true },
-      { dueIn: '-30 seconds', claimedBy: own },
-      { dueIn: '-20 seconds', claimedBy: own },
-      { dueIn: '0 seconds' },
-      { dueIn: '0.001 seconds' },
-    ]);
-    for (const orgId of orgs) {
-      const claim = async (atMost: number, known: string[]) =>
-        (await claimWaiting(db, orgId, { by: own, atMost, known })).map(
-          ({ response_id, org_id }) => {
-            assert.equal(org_id, orgId);
-            return ids.indexOf(response_id);
-          },
-        );
-      const known = [ids[8]!];
-      assert.deepEqual(await claim(3, known), [2, 1, 7]);
-      known.push(...[1, 2, 7].map((n) => ids[n]!));
-      assert.deepEqual(await claim(2, known), [9, 3]);
-      known.push(ids[3]!, ids[9]!);
-      assert.deepEqual(await claim(9, known), [0]);
-      const owners = await rowsOf(db, orgId);
-      const owned = ids.flatMap((id, n) => (owners.get(id)?.claimed_by === own ? [n] : []));
-      assert.deepEqual(owned, [0, 1, 2, 3, 7, 8, 9]);
-    }
-  },
-);
+inOneInstant('due comments without a live owner are claimed, oldest new ones first', async (db) => {
+  const [own, living] = [await makePool(db), await makePool(db)];
+  const { ids, orgs } = await makeWaiting(db, [
+    { dueIn: '-3 hours', isHistory: true },
+    { dueIn: '-1 minute' },
+    { dueIn: '-2 minutes' },
+    { dueIn: '-9 hours', isHistory: true, claimedBy: 'pool-of-the-dead' },
+    { dueIn: '-1 hour', claimedBy: living },
+    { dueIn: '1 hour' },
+    { dueIn: '1 hour', isHistory: true },
+    { dueIn: '-30 seconds', claimedBy: own },
+    { dueIn: '-20 seconds', claimedBy: own },
+    { dueIn: '0 seconds' },
+    { dueIn: '0.001 seconds' },
+  ]);
+  for (const orgId of orgs) {
+    const claim = async (atMost: number, known: string[]) =>
+      (await claimWaiting(db, orgId, { by: own, atMost, known })).map(({ response_id, org_id }) => {
+        assert.equal(org_id, orgId);
+        return ids.indexOf(response_id);
+      });
+    const known = [ids[8]!];
+    assert.deepEqual(await claim(3, known), [2, 1, 7]);
+    known.push(...[1, 2, 7].map((n) => ids[n]!));
+    assert.deepEqual(await claim(2, known), [9, 3]);
+    known.push(ids[3]!, ids[9]!);
+    assert.deepEqual(await claim(9, known), [0]);
+    const owners = await rowsOf(db, orgId);
+    const owned = ids.flatMap((id, n) => (owners.get(id)?.claimed_by === own ? [n] : []));
+    assert.deepEqual(owned, [0, 1, 2, 3, 7, 8, 9]);
+  }
+});
 
-inOneInstant(
-  'of comments that are due at one time the one that has waited longest comes first',
-  async (db) => {
-    const { ids, orgs } = await makeWaiting(db, [{}, {}, {}, {}]);
-    for (const [n, hours] of [2, 4, 1, 3].entries())
-      await db`
+inOneInstant('comments due at the same time are claimed in order of creation', async (db) => {
+  const { ids, orgs } = await makeWaiting(db, [{}, {}, {}, {}]);
+  for (const [n, hours] of [2, 4, 1, 3].entries())
+    await db`
         update waiting_analyses set created_at = now() - ${hours}::int * interval '1 hour'
         where response_id = ${ids[n]!}`;
-    const claimed = await claimWaiting(db, orgs[0], { by: 'pool-of-own', atMost: 9, known: [] });
-    assert.deepEqual(
-      claimed.map(({ response_id }) => ids.indexOf(response_id)),
-      [1, 3, 0, 2],
-    );
-  },
-);
+  const claimed = await claimWaiting(db, orgs[0], { by: 'pool-of-own', atMost: 9, known: [] });
+  assert.deepEqual(
+    claimed.map(({ response_id }) => ids.indexOf(response_id)),
+    [1, 3, 0, 2],
+  );
+});
 
-inOneInstant('a claimed comment comes with all that is known of its analysis', async (db) => {
+inOneInstant('a claimed comment has all fields of its analysis', async (db) => {
   const { orgs } = await makeWaiting(db, [{ askedAt: '2026-05-01T10:00:00.123456Z' }, {}]);
   await db`update waiting_analyses set tries = 3, traceparent = '00-trace' where asked_at is not null`;
   for (const orgId of orgs) {
@@ -158,148 +150,136 @@ inOneInstant('a claimed comment comes with all that is known of its analysis', a
   }
 });
 
-inOneInstant(
-  'an organization is listed for what is due and free, or was claimed by this process more than two seconds ago',
-  async (db) => {
-    const [own, living] = [await makePool(db), await makePool(db)];
-    const cases: [said: string, waiting: Waiting, isListed: boolean][] = [
-      ['new and due', {}, true],
-      ['history and due', { isHistory: true }, true],
-      ['due now', { dueIn: '0 seconds' }, true],
-      ['new and not due', { dueIn: '0.001 seconds' }, false],
-      ['history and not due', { dueIn: '1 minute', isHistory: true }, false],
-      ['of a dead process', { claimedBy: 'pool-of-the-dead' }, true],
-      ['of a living process', { claimedBy: living }, false],
-      ['its own for two seconds', { claimedBy: own, dueIn: '-2 seconds' }, false],
-      ['its own for longer', { claimedBy: own, dueIn: '-2.001 seconds' }, true],
-    ];
-    for (const [said, waiting, isListed] of cases) {
-      await db`delete from waiting_analyses`;
-      // A live process has claimed a comment of each organization. The second one also has the case under test.
-      const { orgs } = await makeWaiting(db, [{ claimedBy: living }]);
-      await addWaiting(db, orgs[1], { ids: [randomUUID()], given: [waiting] });
-      const list = await listOrganizationsWaiting(db, { after: null, by: own, atMost: 9 });
-      assert.deepEqual(list, isListed ? [orgs[1]] : [], said);
-      const [look] = await db<{ found: boolean }[]>`select ${hasWaiting(db, own)} as found`;
-      assert.equal(look!.found, isListed, said);
+inOneInstant('organizations with due comments are listed, except claimed ones', async (db) => {
+  const [own, living] = [await makePool(db), await makePool(db)];
+  const cases: [said: string, waiting: Waiting, isListed: boolean][] = [
+    ['new and due', {}, true],
+    ['history and due', { isHistory: true }, true],
+    ['due now', { dueIn: '0 seconds' }, true],
+    ['new and not due', { dueIn: '0.001 seconds' }, false],
+    ['history and not due', { dueIn: '1 minute', isHistory: true }, false],
+    ['of a dead process', { claimedBy: 'pool-of-the-dead' }, true],
+    ['of a living process', { claimedBy: living }, false],
+    ['its own for two seconds', { claimedBy: own, dueIn: '-2 seconds' }, false],
+    ['its own for longer', { claimedBy: own, dueIn: '-2.001 seconds' }, true],
+  ];
+  for (const [said, waiting, isListed] of cases) {
+    await db`delete from waiting_analyses`;
+    // A live process has claimed a comment of each organization. The second one also has the case under test.
+    const { orgs } = await makeWaiting(db, [{ claimedBy: living }]);
+    await addWaiting(db, orgs[1], { ids: [randomUUID()], given: [waiting] });
+    const list = await listOrganizationsWaiting(db, { after: null, by: own, atMost: 9 });
+    assert.deepEqual(list, isListed ? [orgs[1]] : [], said);
+    const [look] = await db<{ found: boolean }[]>`select ${hasWaiting(db, own)} as found`;
+    assert.equal(look!.found, isListed, said);
+  }
+});
+
+inOneInstant('organizations are listed once, by id, after the given one', async (db) => {
+  const { orgs } = await makeWaiting(db, [{}, { isHistory: true }, {}]);
+  const list = (after: string | null, atMost = 9) =>
+    listOrganizationsWaiting(db, { after, by: 'pool', atMost });
+  assert.deepEqual(await list(null), orgs);
+  assert.deepEqual(await list(null, 1), orgs.slice(0, 1));
+  assert.deepEqual(await list(orgs[0]), orgs.slice(1));
+  assert.deepEqual(await list(orgs[1]), []);
+});
+
+inOneInstant('releasing, postponing and ending change only their comment', async (db) => {
+  const by = await makePool(db);
+  const askedAt = '2026-05-02 10:00:00.123456+00';
+  const { orgs, ids } = await makeWaiting(db, [
+    { claimedBy: by },
+    { claimedBy: by },
+    { claimedBy: by },
+    { claimedBy: by, askedAt },
+  ]);
+  const [orgId] = orgs;
+  const [first, second, third, asked] = ids;
+  const released = await changeOf(db, {
+    orgs,
+    id: first!,
+    act: () => releaseWaiting(db, orgId, [first!], by),
+  });
+  assert.equal(released?.claimed_by, null);
+  await releaseWaiting(db, orgId, [second!], 'another process');
+  assert.equal((await rowsOf(db, orgId)).get(second!)?.claimed_by, by);
+
+  const target = (responseId: string, at: string | null) => ({ orgId, responseId, askedAt: at });
+  const postponed = await changeOf(db, {
+    orgs,
+    id: second!,
+    act: () => postponeWaiting(db, target(second!, null), 7 * 60_000),
+  });
+  assert.deepEqual(postponed, { claimed_by: null, tries: 1, due: 7 * 60 });
+  const ended = await changeOf(db, {
+    orgs,
+    id: third!,
+    act: () => endWaiting(db, target(third!, null)),
+  });
+  assert.equal(ended, undefined);
+
+  for (const at of [null, '2026-05-02 10:00:00.123457+00']) {
+    await postponeWaiting(db, target(asked!, at), 60_000);
+    await endWaiting(db, target(asked!, at));
+  }
+  assert.equal((await rowsOf(db, orgId)).get(asked!)?.tries, 0);
+  await changeOf(db, {
+    orgs,
+    id: asked!,
+    act: () => postponeWaiting(db, target(asked!, askedAt), 60_000),
+  });
+  await changeOf(db, { orgs, id: asked!, act: () => endWaiting(db, target(asked!, askedAt)) });
+});
+
+inOneInstant('counted comments since a time are queued again in one organization', async (db) => {
+  const since = '2026-05-02T10:00:00Z';
+  const ids = Array.from({ length: 5 }, () => randomUUID());
+  const given = [
+    { created_at: since, comment: 'At that time' },
+    { created_at: '2026-05-02T10:00:01Z', comment: 'After it' },
+    { created_at: '2026-05-02T09:59:59.999Z', comment: 'Before it' },
+    { created_at: '2026-05-03T00:00:00Z', comment: null },
+    { created_at: '2026-05-03T00:00:00Z', comment: 'On hold', held_reason: 'trap' },
+  ];
+  const orgs = [await makeOrganization(db), await makeOrganization(db)] as const;
+  for (const org_id of orgs) {
+    const of = {
+      org_id,
+      survey_id: await makeSurvey(db, org_id),
+      score: 9,
+      category: 'promoter',
+    };
+    for (const [n, row] of given.entries()) {
+      await db`insert into responses ${db({ held_reason: null, ...of, ...row, id: ids[n]! })}`;
     }
-  },
-);
-
-inOneInstant(
-  'organizations are listed once, in the order of their ids, after the one that is given',
-  async (db) => {
-    const { orgs } = await makeWaiting(db, [{}, { isHistory: true }, {}]);
-    const list = (after: string | null, atMost = 9) =>
-      listOrganizationsWaiting(db, { after, by: 'pool', atMost });
-    assert.deepEqual(await list(null), orgs);
-    assert.deepEqual(await list(null, 1), orgs.slice(0, 1));
-    assert.deepEqual(await list(orgs[0]), orgs.slice(1));
-    assert.deepEqual(await list(orgs[1]), []);
-  },
-);
-
-inOneInstant(
-  'what is given back, put off or ended is that comment of that organization',
-  async (db) => {
-    const by = await makePool(db);
-    const askedAt = '2026-05-02 10:00:00.123456+00';
-    const { orgs, ids } = await makeWaiting(db, [
-      { claimedBy: by },
-      { claimedBy: by },
-      { claimedBy: by },
-      { claimedBy: by, askedAt },
-    ]);
-    const [orgId] = orgs;
-    const [first, second, third, asked] = ids;
-    const released = await changeOf(db, {
-      orgs,
-      id: first!,
-      act: () => releaseWaiting(db, orgId, [first!], by),
-    });
-    assert.equal(released?.claimed_by, null);
-    await releaseWaiting(db, orgId, [second!], 'another process');
-    assert.equal((await rowsOf(db, orgId)).get(second!)?.claimed_by, by);
-
-    const target = (responseId: string, at: string | null) => ({ orgId, responseId, askedAt: at });
-    const postponed = await changeOf(db, {
-      orgs,
-      id: second!,
-      act: () => postponeWaiting(db, target(second!, null), 7 * 60_000),
-    });
-    assert.deepEqual(postponed, { claimed_by: null, tries: 1, due: 7 * 60 });
-    const ended = await changeOf(db, {
-      orgs,
-      id: third!,
-      act: () => endWaiting(db, target(third!, null)),
-    });
-    assert.equal(ended, undefined);
-
-    for (const at of [null, '2026-05-02 10:00:00.123457+00']) {
-      await postponeWaiting(db, target(asked!, at), 60_000);
-      await endWaiting(db, target(asked!, at));
-    }
-    assert.equal((await rowsOf(db, orgId)).get(asked!)?.tries, 0);
-    await changeOf(db, {
-      orgs,
-      id: asked!,
-      act: () => postponeWaiting(db, target(asked!, askedAt), 60_000),
-    });
-    await changeOf(db, { orgs, id: asked!, act: () => endWaiting(db, target(asked!, askedAt)) });
-  },
-);
-
-inOneInstant(
-  'an analysis is asked for again of each comment since a time that counts, of one organization',
-  async (db) => {
-    const since = '2026-05-02T10:00:00Z';
-    const ids = Array.from({ length: 5 }, () => randomUUID());
-    const given = [
-      { created_at: since, comment: 'At that time' },
-      { created_at: '2026-05-02T10:00:01Z', comment: 'After it' },
-      { created_at: '2026-05-02T09:59:59.999Z', comment: 'Before it' },
-      { created_at: '2026-05-03T00:00:00Z', comment: null },
-      { created_at: '2026-05-03T00:00:00Z', comment: 'On hold', held_reason: 'trap' },
-    ];
-    const orgs = [await makeOrganization(db), await makeOrganization(db)] as const;
-    for (const org_id of orgs) {
-      const of = {
-        org_id,
-        survey_id: await makeSurvey(db, org_id),
-        score: 9,
-        category: 'promoter',
-      };
-      for (const [n, row] of given.entries()) {
-        await db`insert into responses ${db({ held_reason: null, ...of, ...row, id: ids[n]! })}`;
-      }
-      const due_at = new Date('2990-01-01');
-      const postponed = { org_id, response_id: ids[0]!, tries: 4, claimed_by: 'pool', due_at };
-      await db`insert into waiting_analyses ${db(postponed)}`;
-    }
-    const { answers, asked_at } = await insertWaitingSince(db, orgs[0], new Date(since));
-    assert.equal(answers, 2);
-    const waiting = await db`
+    const due_at = new Date('2990-01-01');
+    const postponed = { org_id, response_id: ids[0]!, tries: 4, claimed_by: 'pool', due_at };
+    await db`insert into waiting_analyses ${db(postponed)}`;
+  }
+  const { answers, asked_at } = await insertWaitingSince(db, orgs[0], new Date(since));
+  assert.equal(answers, 2);
+  const waiting = await db`
     select org_id, response_id, is_history, tries, claimed_by, asked_at::text as asked_at, due_at <= now() as due
     from waiting_analyses order by is_history, array_position(${ids}::uuid[], response_id), asked_at nulls last`;
-    const row = { is_history: false, tries: 0, claimed_by: null, asked_at, due: true };
-    assert.deepEqual(
-      [...waiting],
-      [
-        { ...row, org_id: orgs[0], response_id: ids[0] },
-        {
-          ...row,
-          org_id: orgs[1],
-          response_id: ids[0],
-          tries: 4,
-          claimed_by: 'pool',
-          asked_at: null,
-          due: false,
-        },
-        { ...row, org_id: orgs[0], response_id: ids[1], is_history: true },
-      ],
-    );
-  },
-);
+  const row = { is_history: false, tries: 0, claimed_by: null, asked_at, due: true };
+  assert.deepEqual(
+    [...waiting],
+    [
+      { ...row, org_id: orgs[0], response_id: ids[0] },
+      {
+        ...row,
+        org_id: orgs[1],
+        response_id: ids[0],
+        tries: 4,
+        claimed_by: 'pool',
+        asked_at: null,
+        due: false,
+      },
+      { ...row, org_id: orgs[0], response_id: ids[1], is_history: true },
+    ],
+  );
+});
 
 test('requesting new analyses locks responses in the order of ids', async () => {
   const orgId = await makeOrganization(db);
@@ -345,32 +325,29 @@ test('released and imported comments are queued, imports as history', async () =
   );
 });
 
-inOneInstant(
-  'of imported responses those with a comment wait as history, where analysis is wanted',
-  async (db) => {
-    const [own, other, without] = [
-      await makeOrganization(db, { ai_enabled: true }),
-      await makeOrganization(db, { ai_enabled: true }),
-      await makeOrganization(db, { ai_enabled: false }),
-    ];
-    const [commented, silent, earlier] = [randomUUID(), randomUUID(), randomUUID()];
-    for (const org_id of [own, other, without]) {
-      const of = {
-        org_id,
-        survey_id: await makeSurvey(db, org_id),
-        score: 9,
-        category: 'promoter',
-      };
-      for (const [id, comment] of [
-        [commented, 'Fine'],
-        [silent, null],
-        [earlier, 'Well'],
-      ] as const) {
-        await db`insert into responses ${db({ ...of, id, comment })}`;
-      }
+inOneInstant('imported comments are queued as history while analysis is on', async (db) => {
+  const [own, other, without] = [
+    await makeOrganization(db, { ai_enabled: true }),
+    await makeOrganization(db, { ai_enabled: true }),
+    await makeOrganization(db, { ai_enabled: false }),
+  ];
+  const [commented, silent, earlier] = [randomUUID(), randomUUID(), randomUUID()];
+  for (const org_id of [own, other, without]) {
+    const of = {
+      org_id,
+      survey_id: await makeSurvey(db, org_id),
+      score: 9,
+      category: 'promoter',
+    };
+    for (const [id, comment] of [
+      [commented, 'Fine'],
+      [silent, null],
+      [earlier, 'Well'],
+    ] as const) {
+      await db`insert into responses ${db({ ...of, id, comment })}`;
     }
-    for (const orgId of [own, without]) await insertWaitingImported(db, orgId, [commented, silent]);
-    const waiting = await db`select org_id, response_id, is_history from waiting_analyses`;
-    assert.deepEqual([...waiting], [{ org_id: own, response_id: commented, is_history: true }]);
-  },
-);
+  }
+  for (const orgId of [own, without]) await insertWaitingImported(db, orgId, [commented, silent]);
+  const waiting = await db`select org_id, response_id, is_history from waiting_analyses`;
+  assert.deepEqual([...waiting], [{ org_id: own, response_id: commented, is_history: true }]);
+});

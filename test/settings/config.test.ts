@@ -116,7 +116,7 @@ const values: [value: unknown, text: string][] = [
   [{ name: 'Ann', address: 'ann@acme.test' }, 'Ann <ann@acme.test>'],
 ];
 for (const [value, text] of values) {
-  test(`${JSON.stringify(value)} of a setting is formatSetting ${text}`, () => {
+  test(`formatSetting writes ${JSON.stringify(value)} as ${text}`, () => {
     assert.equal(formatSetting(value), text);
   });
 }

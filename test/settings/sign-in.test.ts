@@ -83,7 +83,7 @@ const refused: [what: string, environment: Record<string, string>, complaint: Re
 ];
 
 for (const [what, environment, complaint] of refused) {
-  test(`${what} is refused with a sentence`, () => {
+  test(`${what} is refused with a reason`, () => {
     const [first, ...others] = complaintsOf(environment);
     assert.match(first ?? '', complaint);
     assert.deepEqual(others, []);

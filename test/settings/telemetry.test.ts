@@ -13,18 +13,23 @@ const exported = (environment: Record<string, string>) => {
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
 const cases: [string, Record<string, string>, boolean, boolean][] = [
-  ['nothing is said', {}, false, false],
-  ['only a name is said', { OTEL_SERVICE_NAME: 'feedback' }, false, false],
-  ['an endpoint is for both', endpoint, true, true],
-  ['an endpoint for traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:1/t' }, true, false],
-  ['one for metrics', { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://c:1/m' }, false, true],
-  ['an exporter is enough', { OTEL_TRACES_EXPORTER: 'otlp' }, true, false],
-  ['none is none', { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, false, true],
-  ['disabled is disabled', { ...endpoint, OTEL_SDK_DISABLED: 'true' }, false, false],
-  ['empty is not said', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false, false],
+  ['nothing is set', {}, false, false],
+  ['only a name is set', { OTEL_SERVICE_NAME: 'feedback' }, false, false],
+  ['an endpoint is set', endpoint, true, true],
+  ['a traces endpoint is set', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:1/t' }, true, false],
+  [
+    'a metrics endpoint is set',
+    { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://c:1/m' },
+    false,
+    true,
+  ],
+  ['only an exporter is set', { OTEL_TRACES_EXPORTER: 'otlp' }, true, false],
+  ['the traces exporter is none', { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, false, true],
+  ['the SDK is disabled', { ...endpoint, OTEL_SDK_DISABLED: 'true' }, false, false],
+  ['the endpoint is empty', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false, false],
 ];
 for (const [what, environment, traces, metrics] of cases) {
-  test(`what is exported: ${what}`, () => {
+  test(`picks exporters when ${what}`, () => {
     assert.deepEqual(exported(environment), { traces, metrics });
     assert.deepEqual(read(environment).complaints, []);
   });
@@ -46,7 +51,7 @@ const wrong: [Record<string, string>, RegExp][] = [
   [{ OTEL_EXPORTER_OTLP_HEADERS_FILE: '/run/h' }, /^OTEL_EXPORTER_OTLP_HEADERS_FILE: cannot be/],
 ];
 for (const [over, complaint] of wrong) {
-  test(`a mistake is reported: ${JSON.stringify(over)}`, () => {
+  test(`rejects ${JSON.stringify(over)}`, () => {
     const { complaints } = read({ ...endpoint, ...over });
     assert.equal(complaints.length, 1);
     assert.match(complaints[0]!, complaint);

@@ -63,7 +63,7 @@ const everything = {
   WATCHDOG_PID: '18',
 };
 
-test('every setting reaches its field', () => {
+test('every setting has its field', () => {
   const { settings, telemetry, ...config } = loadConfig(everything, noFile);
   assert.deepEqual(telemetry, { traces: false, metrics: false, fromFiles: {} });
   assert.equal(settings.PORT, 80);

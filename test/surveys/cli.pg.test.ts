@@ -21,7 +21,7 @@ function fieldsFile(fields: object) {
   return file;
 }
 
-test('survey create reads more fields from a file; options win', async () => {
+test('survey create reads fields from a file, and options override them', async () => {
   const org = await makeOrganization(db);
   const texts = { de: { question_text: 'Zufrieden?' } };
   const fields = fieldsFile({

@@ -33,7 +33,7 @@ for (const [text, filled] of [
   test(`fills ${text} as ${filled}`, () => assert.equal(fillIn(text, ada), filled));
 }
 
-test('uses the fallback, or nothing, without a name', () => {
+test('an empty name is replaced by the fallback or by nothing', () => {
   assert.equal(fillIn('Hello {{first_name|there}}{{name}}', anyPerson), 'Hello there');
 });
 

@@ -69,7 +69,7 @@ test("an answer's trace has both attempts as siblings", (t) => {
   );
 });
 
-test("pages behind a mail's links have own traces, linked to the send", () => {
+test("pages behind a mail's links have their own traces, linked to the send", () => {
   for (const name of ['POST /s/:token', 'GET /u/:token']) {
     const page = only(named(name));
     assert.equal(page.parentSpanId, null);

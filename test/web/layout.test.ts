@@ -74,7 +74,7 @@ const accepted: [header: string | null | undefined, tag: string][] = [
   [`${'sv,'.repeat(20)}ja`, 'en'],
 ];
 for (const [header, tag] of accepted) {
-  test(`a browser that says ${header?.slice(-30)} of itself reads ${tag}`, () => {
+  test(`a browser with ${header?.slice(-30)} gets ${tag}`, () => {
     const language = preferredLanguage(header);
     assert.deepEqual([language.tag, language.texts], [tag, languages.get(tag)]);
   });

@@ -99,7 +99,7 @@ test('deliveries beyond the memory limit are delivered once', async () => {
   assert.equal(mostAtOnce(), maxInFlight);
 });
 
-test('only the own sweep finds a commit with a lost answer', async () => {
+test("only the process's own sweep finds a commit with a lost answer", async () => {
   const [target] = await makeTargets(1);
   const own = subscriber(200);
   const other = subscriber(200);
@@ -238,7 +238,7 @@ for (const [what, over] of crowdedOut) {
   });
 }
 
-test('the poll of every second finds what the sweep finds', async () => {
+test('the poll of every second finds the same deliveries as the sweep', async () => {
   const [living, other] = [await makePool(db), await makePool(db)];
   const { org_id, webhook_id } = (await makeTargets(1))[0]!;
   const isDue = async () => {

@@ -38,7 +38,7 @@ test('writes items of several keys in one batch', async () => {
   assert.deepEqual(await Promise.all(all), [10, 20, 30]);
 });
 
-test('an item does not wait for a batch that its key is not in', async () => {
+test('an item does not wait for a batch without its key', async () => {
   const { writes, shown, writers } = heldWriters();
   const { add } = createBatch(writers, { maxItems: 10, concurrency: 2 });
   const many = [add(item('many', 1)), add(item('many', 2))];

@@ -26,7 +26,7 @@ for (const [expected, bytes] of encoded) {
   });
 }
 
-test('UTF-16 needs two bytes', () => {
+test('a file of one byte is not read as UTF-16', () => {
   for (const bytes of [Buffer.from('a\0'), Buffer.from('\0a')]) {
     assert.deepEqual(decode(bytes), { text: 'a', encoding: 'UTF-16' });
   }

@@ -84,7 +84,7 @@ test('#1168 a slot connects again when it was lost with a message unsent', async
   await useAllSlots(db);
 });
 
-test('#1209 a new connection starts clean after one that failed', async (t) => {
+test('#1209 a new connection starts clean after a failed one', async (t) => {
   const db = poolOf(t, { connections: 1, arrays: false });
   const pid = await pidOf(db);
   await Promise.all([assert.rejects(db`select pg_sleep(60)`, isDatabaseAway), cut(pid)]);

@@ -86,7 +86,7 @@ for (const [connections, one, all, service, mixed] of [
   });
 }
 
-test('another organization, lookups and the service pass a crowd', async (t) => {
+test('other organizations, lookups and the service do not wait for a crowd', async (t) => {
   const { slots, requests, service } = ownPool(t);
   const { wait, waiting, waitingIs, release } = await heldLock();
   const crowd = [
@@ -217,7 +217,7 @@ test('a request that waits too long for a connection is rejected', async (t) => 
   assert.deepEqual(slots.use(), { limit: 2, busy: 0, waiting: 0 });
 });
 
-test('a request that has begun waits for its next connection without a limit', async (t) => {
+test('a request that has begun waits for connections without a limit', async (t) => {
   const { slots, requests } = ownPool(t, { connections: 2 });
   const { wait, waitingIs, release } = await heldLock();
   let slow: Promise<unknown> | undefined;
@@ -254,7 +254,7 @@ test('a failed statement or transaction releases its slot', async (t) => {
 const costly = (db: Db, signal: AbortSignal, work: (db: Db) => Promise<unknown>) =>
   runAbortable(db, signal, (sql) => work(sql as Db));
 
-test('statements that fill the pool end in Postgres when their callers go', async (t) => {
+test('Postgres ends the statements of callers that have gone', async (t) => {
   const { slots, requests } = ownPool(t, { connections: 3 });
   const { wait, waiting, waitingIs, release } = await heldLock();
   const callers = new AbortController();

@@ -25,7 +25,7 @@ for (const [declared, sent, status] of [
   [11, 11, 413],
   [10, 11, 413],
 ] as const) {
-  test(`of 10 bytes at most, ${sent} that are said to be ${declared ?? 'some'} are answered ${status}`, async () => {
+  test(`${sent} bytes declared as ${declared ?? 'unknown'} are ${status} with a limit of 10`, async () => {
     const headers = declared === null ? {} : { 'Content-Length': String(declared) };
     const answer = await post('/raw', 'x'.repeat(sent), headers as Record<string, string>);
     assert.equal(answer.status, status);

@@ -19,7 +19,7 @@ for (const host of loopback) {
 }
 
 for (const host of elsewhere) {
-  test(`'${host}' is not this machine alone`, () => assert.equal(isLoopbackHost(host), false));
+  test(`'${host}' is not only this machine`, () => assert.equal(isLoopbackHost(host), false));
 }
 
 test('an IPv6 host has brackets in a URL', () => {

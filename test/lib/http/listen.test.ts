@@ -96,7 +96,7 @@ const whole = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok';
 
 for (const limits of [{ connections: 1 }, { perClient: 1 }]) {
   const [limit] = Object.keys(limits);
-  test(`a connection above ${limit} is closed when every other has a request`, async (t) => {
+  test(`a connection above ${limit} is closed when all others have requests`, async (t) => {
     const { send, requestBegun } = await opened(t, limits);
     const begun = requestBegun();
     const first = send(unfinished);
@@ -107,7 +107,7 @@ for (const limits of [{ connections: 1 }, { perClient: 1 }]) {
     first.destroy();
   });
 
-  test(`a connection above ${limit} replaces the one that was idle longest`, async (t) => {
+  test(`a connection above ${limit} replaces the longest idle one`, async (t) => {
     const { send } = await opened(t, Object.fromEntries([[limit!, 2]]));
     const answered = send(whole);
     await once(answered, 'data');

@@ -11,7 +11,7 @@ for (const [length, encoding] of [
   [1023, null],
   [1024, 'gzip'],
 ] as const) {
-  test(`an answer of ${length} characters is sent ${encoding ? 'compressed' : 'as it is'}`, async () => {
+  test(`an answer of ${length} characters is sent ${encoding ? 'compressed' : 'uncompressed'}`, async () => {
     const answer = await app.request(`/${length}`, { headers: { 'Accept-Encoding': 'gzip' } });
     assert.equal(answer.headers.get('Content-Encoding'), encoding);
   });
@@ -25,7 +25,7 @@ for (const [accepted, encoding] of [
   ['Gzip;Q=0.00', null],
   ['br, deflate', null],
 ] as const) {
-  test(`a caller that accepts ${accepted} gets an answer that is ${encoding ? 'compressed' : 'as it is'}`, async () => {
+  test(`a caller that accepts ${accepted} gets ${encoding ? 'a compressed' : 'an uncompressed'} answer`, async () => {
     const answer = await app.request('/2000', { headers: { 'Accept-Encoding': accepted } });
     assert.equal(answer.headers.get('Content-Encoding'), encoding);
   });

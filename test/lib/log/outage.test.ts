@@ -7,7 +7,7 @@ const words = { begins: 'nothing goes out, trying on', over: 'all goes out again
 const begins = (count: number) => ['warn', words.begins, { count }];
 const over = ['info', words.over, {}];
 
-test('an outage is logged when it begins and when all work again', () => {
+test('an outage is logged when it begins and when everything works again', () => {
   const { lines, log } = keptLog();
   const outage = createOutage(log, words);
   const [one, other, third] = [{}, {}, {}];

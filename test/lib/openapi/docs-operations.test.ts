@@ -80,6 +80,6 @@ for (const [schema, words] of [
   [v.optional(v.picklist(['a', 'b']), 'a'), 'a | b, default a'],
   [v.literal(0), '0'],
 ] as const) {
-  test(`a schema is said as: ${words}`, () =>
+  test(`a schema is described as ${words}`, () =>
     assert.equal(wordsOf(jsonSchema(schema, 'input', {}), {}), words));
 }

@@ -67,7 +67,7 @@ const closed: [address: string, why: string][] = [
 ];
 
 for (const [address, why] of open) {
-  test(`${address} may be reached: ${why}`, () => assert.equal(isForbidden(address, []), false));
+  test(`${address} is allowed: ${why}`, () => assert.equal(isForbidden(address, []), false));
 }
 
 for (const [address, why] of closed) {

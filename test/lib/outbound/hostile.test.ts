@@ -77,7 +77,7 @@ const cases = [
 ];
 
 for (const [scheme, name, outcome] of cases) {
-  test(`${name} over ${scheme}: a hundred at once end in time, and others are served`, async () => {
+  test(`${name} over ${scheme}: a hundred posts end in time and delay no others`, async () => {
     const memory = watchMemory();
     const port = hostile.ports[name as Behaviour];
     const limitMs = limitFor(outcome);

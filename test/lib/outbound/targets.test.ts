@@ -69,7 +69,8 @@ const leadsInside = [
 ];
 
 for (const url of leadsInside) {
-  test(`${url} leads inside`, () => assert.equal(checkTarget(url, strict), forbiddenTarget));
+  test(`${url} is refused as internal`, () =>
+    assert.equal(checkTarget(url, strict), forbiddenTarget));
 }
 
 const refused: [url: string, complaint: RegExp][] = [

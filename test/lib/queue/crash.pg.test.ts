@@ -44,7 +44,7 @@ test('a live process keeps its jobs', async (t) => {
   await runs.start(kept);
 });
 
-test('a job that takes its process down three times runs a fourth time', async (t) => {
+test('a job that kills its process three times runs a fourth time', async (t) => {
   const id = await enqueueDelivery(db);
   for (let crash = 1; crash <= 3; crash++) {
     const victim = await workerProcess(t, url);

@@ -14,7 +14,7 @@ const { db, url } = await testDatabase();
 const pollMs = 600_000;
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-test('a job of a transaction that is rolled back does not exist', async () => {
+test('a job of a rolled-back transaction does not exist', async () => {
   const undone = db.begin(async (tx) => {
     await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', mail_ids: [] } }]);
     throw new Error('changed our mind');
@@ -51,7 +51,7 @@ test('a job starts at once, with its payload and the trace of its cause', async 
   assert.ok(job.causedAt.getTime() >= began && job.causedAt.getTime() <= Date.now());
 });
 
-test('a payload of another form never reaches the task, and the job stays', async (t) => {
+test('a job with an invalid payload fails without reaching the task', async (t) => {
   const reached: unknown[] = [];
   const strict = task(v.object({ webhook_id: v.literal('never') }), async (payload) => {
     reached.push(payload);
@@ -67,7 +67,7 @@ test('a payload of another form never reaches the task, and the job stays', asyn
   assert.deepEqual(reached, []);
 });
 
-test('processes that start at once prepare the queue of a new database once', async () => {
+test('processes that start at once prepare the queue once', async () => {
   const empty = await emptyDatabase();
   await Promise.all([1, 2, 3].map(() => prepareQueue(empty.db, empty)));
   await enqueue(empty.db, [{ task: 'keys.clean_up', payload: {} }]);

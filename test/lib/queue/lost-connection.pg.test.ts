@@ -82,7 +82,7 @@ for (const [what, work] of Object.entries(lost)) {
   });
 }
 
-test('what Postgres refuses is no lost connection', async () => {
+test('an error from Postgres is not a lost connection', async () => {
   const client = await connected();
   assert.ok(!isLostConnection(await errorOf(client.query('select nothing'))));
   assert.ok(!isLostConnection('Connection terminated'));

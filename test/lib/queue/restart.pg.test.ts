@@ -63,7 +63,7 @@ test('the runner restarts and repeats a job after a failed record', async (t) =>
   assert.deepEqual(ended, [['warn', words, fields]]);
 });
 
-test('the next runner works while an ended one waits for a slow job', async (t) => {
+test('the next runner works while the last one waits for a slow job', async (t) => {
   t.after(await hiccup({ times: 1 }));
   const release = Promise.withResolvers<void>();
   let slow = '';
@@ -85,7 +85,7 @@ test('the next runner works while an ended one waits for a slow job', async (t) 
   assert.equal(runs.of(slow).length, 1);
 });
 
-test('an ended runner gives back every job whose outcome was lost', async (t) => {
+test('an ended runner returns every job whose outcome was lost', async (t) => {
   t.after(await hiccup({ times: 3 }));
   const releases = new Map<string, PromiseWithResolvers<void>>();
   const runs = recordingTask(({ payload, job }) =>
@@ -135,7 +135,7 @@ test('a runner that loses its session registers again and keeps its job', async 
   assert.deepEqual(jobs.state(), { state: 'running', restarts: 1 });
 });
 
-test('every connection cut: work goes on by itself within 5 s', async (t) => {
+test('jobs run within 5 s after all connections were cut', async (t) => {
   const runs = recordingTask();
   const jobs = await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
   const admin = connect(url, { connections: 1 });

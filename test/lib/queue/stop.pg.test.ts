@@ -9,7 +9,7 @@ const { db, url } = await testDatabase();
 const locked = () => db`select id from graphile_worker.jobs where locked_at is not null`;
 const pools = () => db`select pool_id from worker_pools`;
 
-test('stopping waits for the jobs in flight and records that they are done', async (t) => {
+test('stopping waits for running jobs and records their outcomes', async (t) => {
   const release = Promise.withResolvers<void>();
   const runs = recordingTask(() => release.promise);
   const jobs = await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
@@ -25,7 +25,7 @@ test('stopping waits for the jobs in flight and records that they are done', asy
   assert.deepEqual([...(await pools())], []);
 });
 
-test('a job that does not end in time is given up: nothing stays locked', async (t) => {
+test('stopping releases the jobs that do not end in time', async (t) => {
   const runs = recordingTask(() => new Promise(() => {}));
   const timing = { stopWithinMs: 200 };
   const jobs = await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task }, timing });

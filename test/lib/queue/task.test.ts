@@ -20,7 +20,7 @@ const ends: { error: Error | undefined; level: string | undefined }[] = [
 ];
 
 for (const { error, level } of ends) {
-  test(`a run of a job is published and logged: ${error?.message ?? 'it ends well'}`, async (t) => {
+  test(`a run of a job is published and logged: ${error?.message ?? 'success'}`, async (t) => {
     const { lines, log } = keptLog({ debugged: true });
     const published: unknown[] = [];
     t.after(jobRan.subscribe((facts) => published.push(facts)));

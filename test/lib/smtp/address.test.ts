@@ -45,11 +45,11 @@ function domainOf(length: number) {
 }
 
 for (const [why, text, mailed] of cases) {
-  test(`${mailed ? 'mailed' : 'refused'}: ${why}`, () =>
+  test(`an address is ${mailed ? 'accepted' : 'rejected'}: ${why}`, () =>
     assert.equal(mailableAddress(text), mailed));
 }
 
-test('what is mailed is always mailed as it is, in printable ASCII', () => {
+test('an accepted address is printable ASCII and stays the same', () => {
   const anything = fc.oneof(fc.emailAddress(), fc.string({ unit: 'binary' }));
   fc.assert(
     fc.property(anything, (text) => {
@@ -62,7 +62,7 @@ test('what is mailed is always mailed as it is, in printable ASCII', () => {
   );
 });
 
-test('an address is kept as it was written, but for a domain beyond ASCII', () => {
+test('an address stays as written, except for a domain beyond ASCII', () => {
   assert.equal(normalizeEmail(' Ada@Example.COM '), 'Ada@Example.COM');
   assert.equal(normalizeEmail('Ada@Bücher.example'), 'Ada@xn--bcher-kva.example');
   assert.equal(

@@ -91,7 +91,7 @@ const objects = (levels: number, inside: string) =>
   '{"a":'.repeat(levels) + inside + '}'.repeat(levels);
 
 for (const nested of [lists, objects]) {
-  test(`${nested === lists ? 'lists' : 'objects'} are nested up to 64 levels, whatever is in the last`, () => {
+  test(`${nested === lists ? 'lists' : 'objects'} may have 64 levels, with any value inside`, () => {
     for (const inside of ['1', '"x"', 'null', 'true']) {
       const text = nested(64, inside);
       assert.equal(JSON.stringify(parseJson(text)), text);
@@ -133,7 +133,7 @@ const edges: [refused: readonly number[], kept: readonly number[]][] = [
 ];
 for (const [refused, kept] of edges) {
   const named = refused.map((code) => `U+${code.toString(16)}`).join(', ');
-  test(`a line has none of ${named}, and their neighbours`, () => {
+  test(`a line contains none of ${named}, but their neighbours`, () => {
     const isKept = (code: number) => isPlainLine(`a${String.fromCodePoint(code)}b`);
     assert.deepEqual(refused.filter(isKept), []);
     assert.deepEqual(

@@ -20,7 +20,7 @@ for (const offset of offsets) {
 }
 
 for (const name of others) {
-  test(`${JSON.stringify(name)} is no time zone`, () => {
+  test(`${JSON.stringify(name)} is not a time zone`, () => {
     assert.deepEqual([isTimeZone(name), isTimeZoneName(name)], [false, false]);
   });
 }

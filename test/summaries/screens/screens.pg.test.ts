@@ -149,7 +149,7 @@ test('viewers can read summaries of their organization only', async () => {
   assert.equal((await stranger.get(`${stranger.home}/summaries/x`)).status, 404);
 });
 
-test('a whole month is shown as one, other periods by days', () => {
+test('a whole month is shown by name, other periods by days', () => {
   const text = (from: string, to: string) =>
     periodText({ period_start: from, period_end: to }, 'Europe/Berlin');
   assert.equal(text('2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z'), 'October 2026');

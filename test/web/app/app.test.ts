@@ -85,11 +85,11 @@ for (const [seconds, said] of [
   [89 * 60 + 1, '2 hours'],
   [121 * 60, '3 hours'],
 ] as const) {
-  test(`a wait of ${seconds} seconds is said as ${said}`, () =>
+  test(`a wait of ${seconds} seconds is described as ${said}`, () =>
     assert.equal(tryAgain(seconds), `Try again in ${said}.`));
 }
 
-test('a survey page tells a failure from a refusal', async () => {
+test('a survey page distinguishes a failure from a refusal', async () => {
   const pages = new Hono().get(
     '/s/:status',
     (c) => showErrorPage(c, Number(c.req.param('status')) as 400) ?? c.text('nothing'),
@@ -227,7 +227,7 @@ const pages: [page: number, total: number, links: string[]][] = [
   [9, 21, ['/1', '/3']],
 ];
 for (const [page, total, links] of pages) {
-  test(`page ${page} of ${total} rows, ten on each, leads to ${links.join(' and ') || 'no other'}`, () => {
+  test(`page ${page} of ${total} rows, ten per page, links to ${links.join(' and ') || 'no other'}`, () => {
     const meta = { page, limit: 10, total };
     const at = (number: number) => `/${number}`;
     const html = String(PagedList({ meta, at, empty: 'none', children: 'rows' }));

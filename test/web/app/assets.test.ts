@@ -10,7 +10,7 @@ const get = (url: string, encoding: string) =>
   app.request(url.replace('/assets', ''), { headers: { 'Accept-Encoding': encoding } });
 
 for (const name of webAssetNames) {
-  test(`${name} is sent compressed, to be kept for a year`, async () => {
+  test(`${name} is sent compressed and cached for a year`, async () => {
     const whole = readWebAsset(name);
     const plain = await get(assetUrl(name), 'identity, gzip;q=0');
     assert.deepEqual(Buffer.from(await plain.arrayBuffer()), whole);
@@ -22,7 +22,7 @@ for (const name of webAssetNames) {
   });
 }
 
-test('an asset has only its hashed address', async () => {
+test('an asset is only served at the URL with its hash', async () => {
   for (const file of ['app.css', 'app.000000000000.css', '..%2f..%2fpackage.json']) {
     assert.equal((await get(`/assets/${file}`, 'gzip')).status, 500, file);
   }
@@ -33,7 +33,7 @@ const everywhere = ['htmx.js', 'app.js'] as const;
 const scripts = webAssetNames.filter((asset) => asset.endsWith('.js') && asset !== 'embed.js');
 
 for (const more of scripts.filter((name) => !everywhere.some((other) => other === name))) {
-  test(`the scripts of a page with ${more} together stay under 20 KB`, async () => {
+  test(`the scripts of a page with ${more} are under 20 KB together`, async () => {
     let bytes = 0;
     for (const name of [...everywhere, more]) {
       bytes += (await (await get(assetUrl(name), 'gzip')).arrayBuffer()).byteLength;

@@ -16,7 +16,7 @@ for (const [count, labels] of [
   [4, ['1', '2', '4']],
   [5, ['1', '3', '5']],
 ] as const) {
-  test(`below a drawing of ${count} steps stand the first, the middle one and the last`, () => {
+  test(`a chart of ${count} steps has labels for the first, middle and last`, () => {
     const steps = Array.from({ length: count }, (_, at) => ({
       value: at,
       interval: null,
@@ -110,7 +110,7 @@ test('equal values still get an axis range', () => {
   assert.doesNotMatch(line, /NaN/);
 });
 
-test('up to 60 points are dots, above only the last', () => {
+test('up to 60 points get dots, above that only the last', () => {
   const dotsOf = (count: number) =>
     shapeTrend(
       Array.from({ length: count }, () => point(0)),
