@@ -48,7 +48,7 @@ export function openConnections(address: QueueAddress, log: Log) {
   /** Gives out no connection before the promise resolves. */
   function holdUntil(ready: Promise<void>) {
     open = ready;
-    open.catch(() => {}); // thrown to callers of `connect`
+    open.catch(() => {}); // callers of `connect` get the error
   }
   return { pool, holdUntil };
 }
@@ -62,7 +62,7 @@ function atMostOnce(release: Release | undefined): Release {
   return (error) => {
     if (released) return;
     released = true;
-    release?.(error); // without a connection the pool gives none
+    release?.(error); // undefined if the pool had no connection
   };
 }
 

@@ -7,20 +7,20 @@ import { type QueueAddress, urlOf } from './connections.ts';
 
 const tryAgainMs = 250;
 /**
- * Work of dead processes goes on within a second. Each sweep also proves that the session still holds its locks, sooner
- * than Postgres gives up a silent connection, in 15 s.
+ * Other processes continue the work of a dead one within a second. Each sweep also proves that the session is alive,
+ * sooner than Postgres drops a silent connection after 15 s.
  */
 const sweepMs = 900;
-/** Short, because each row that is claimed carries the name. */
+/** Short, because each claimed row contains the name. */
 const idBytes = 6;
-/** Longer than any healthy answer; a session that is silent for so long counts as lost. */
+/** A session that does not respond for this long counts as lost. */
 const answerTimeoutMs = 5000;
 
 export type Lease = Awaited<ReturnType<typeof holdLease>>;
 
 /**
- * Holds names that live as long as this process can reach Postgres: one in which it claims work, and those of its worker
- * pools. When its session breaks, the names die with all that was claimed in them, and there is a new one.
+ * Holds names for claims while this process can reach Postgres: its own, and the names of its worker pools. When the
+ * session breaks, other processes take over everything that these names have claimed, and this process gets a new name.
  */
 export async function holdLease(address: QueueAddress, log: Log, program: string) {
   const freed = signal<null>();
@@ -56,7 +56,7 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
     }
   }
 
-  /** A sweep that fails ends the session: such a session may also fail to prove that this process is alive. */
+  /** A failed sweep ends the session, which may no longer prove that this process is alive. */
   async function sweep() {
     if (sweeping) return;
     sweeping = true;
@@ -70,7 +70,7 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
     }
   }
 
-  /** If it fails, a sweep frees them. */
+  /** If this fails, the next sweep frees the jobs. */
   async function free(poolId: string) {
     await current.session.free([poolId]).catch((error) => {
       log.debug({ err: error }, 'a worker pool could not be freed, a sweep will do it');
@@ -83,9 +83,9 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
   const timer = setInterval(sweep, sweepMs);
   void sweep();
   return {
-    /** The name in which this process claims work. What has this name is free again when it has died. */
+    /** The name in this process's claims, which are free again when the process dies. */
     id: () => current.id,
-    /** Published when jobs of a pool are free: other work of its process may be free, too. */
+    /** Published when jobs of a pool become free, because other work of its process may be free too. */
     freed,
     lost: () => current.session.lost,
     register(poolId: string) {
@@ -104,9 +104,9 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
 }
 
 /**
- * A connection of its own that names live with. When the process dies, however it dies, Postgres ends the connection, and
- * any process may free what was claimed in these names. No advisory lock shows that it lives: every role of the database,
- * such as a reporter, could take it.
+ * A separate connection that keeps the names alive. When the process dies in any way, Postgres ends the connection, and
+ * other processes free the claims of these names. Not an advisory lock, because every role of the database, such as a
+ * reporter, could take it.
  */
 export async function openSession(address: QueueAddress, log: Log, program: string) {
   const client = new pg.Client({
@@ -123,8 +123,8 @@ export async function openSession(address: QueueAddress, log: Log, program: stri
   await client.connect();
 
   /**
-   * The name with the row: a row that others can see belongs to a session that bears its name, until it ends or a pooler
-   * gives it to another client. A machine that vanishes closes no connection: Postgres finds out in 15 s instead of 2 hours.
+   * Sets the session's name together with the row, so that every visible row has a session until the session ends or a
+   * pooler gives it to another client. The keepalive settings detect a machine that vanished in 15 s instead of 2 hours.
    */
   async function register(poolId: string) {
     await client.query(
@@ -142,12 +142,12 @@ export async function openSession(address: QueueAddress, log: Log, program: stri
   }
 
   /**
-   * Frees the jobs of pools whose process has died; returns whether there were any. A pool of our own may live on after
-   * the session that it was registered by.
+   * Frees the jobs of pools whose process has died, and returns true if there were any. `alive` names our own pools,
+   * which may outlive the session that registered them.
    */
   async function sweep(alive: ReadonlySet<string>): Promise<boolean> {
     const { rows } = await client.query<{ pool_id: string }>({
-      name: 'sweep', // prepared once: it is asked every second
+      name: 'sweep', // a prepared statement, because it runs every second
       text: `select pool_id
              from worker_pools
              where pool_id <> all($1) and not is_alive(worker_pools)`,
@@ -158,7 +158,7 @@ export async function openSession(address: QueueAddress, log: Log, program: stri
     return true;
   }
 
-  /** The jobs first: as long as the row exists, somebody will try again. */
+  /** Deletes the rows last, so that another sweep retries after a failure. */
   async function free(poolIds: string[]) {
     await client.query('select graphile_worker.force_unlock_workers($1)', [poolIds]);
     await client.query('delete from worker_pools where pool_id = any($1)', [poolIds]);

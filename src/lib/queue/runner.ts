@@ -15,11 +15,14 @@ import { openConnections, type QueueAddress } from './connections.ts';
 import type { Lease } from './lease.ts';
 import { graphileTasks, type Task } from './task.ts';
 
-/** A job that is due now is announced by a notification; scheduled ones are found by the poll. */
+/** A notification announces jobs that are due now. The poll finds scheduled ones. */
 const usual = { pollMs: 1000, stopWithinMs: 25_000 };
 const giveUpWithinMs = 2000;
 const startTimeoutMs = 3000;
-/** Time to record the outcomes of the last jobs of an ended instance. Longer than the event loop is ever blocked: a job whose outcome comes later runs twice. */
+/**
+ * Time for an ended instance to record the outcomes of its last jobs. Must exceed the longest block of the event loop,
+ * because a job whose outcome comes later runs twice.
+ */
 const recordWithinMs = 5000;
 const pauseMs = 200;
 
@@ -39,7 +42,7 @@ export type RunnerState = {
 
 export type Jobs = Awaited<ReturnType<typeof startJobs>>;
 
-/** Runs jobs until it is stopped: when Graphile's runner ends, another one starts. */
+/** Runs jobs until `stop`. When Graphile's runner ends, another one starts. */
 export async function startJobs(options: JobsOptions) {
   const { log, lease } = options;
   const timing = { ...usual, ...options.timing };
@@ -62,7 +65,7 @@ export async function startJobs(options: JobsOptions) {
 
     restarts += 1;
     log.warn({ restarts }, 'a job runner ended unexpectedly, starting it again');
-    void instance.drain(); // the next one starts meanwhile
+    void instance.drain(); // the next instance starts in the meantime
   }
 
   async function supervise() {
@@ -84,7 +87,7 @@ export async function startJobs(options: JobsOptions) {
       state: stopped ? 'stopped' : current ? 'running' : 'restarting',
       restarts,
     }),
-    /** Jobs in flight finish; nothing stays locked. */
+    /** Waits for jobs in flight and releases all others. */
     async stop() {
       stopped = true;
       stopping.resolve(true);
@@ -95,8 +98,8 @@ export async function startJobs(options: JobsOptions) {
 }
 
 /**
- * Starts one run of Graphile's runner; resolves when it has fetched for the first time and listens. It ends when outcomes
- * cannot be recorded (Graphile then shuts down silently), or with the session of the lease.
+ * Starts an instance of Graphile's runner, and resolves when the instance has fetched jobs and listens for new ones. It
+ * ends with the session of the lease, or when outcomes cannot be recorded, because Graphile then shuts down silently.
  */
 async function startInstance(options: JobsOptions, pollMs: number) {
   const { lease, log, concurrency, crontab = [] } = options;
@@ -106,12 +109,12 @@ async function startInstance(options: JobsOptions, pollMs: number) {
   const aboutToListen = once(events, 'pool:listen:success');
   const shuttingDown = once(events, 'pool:gracefulShutdown');
   const ended = Promise.race([lease.lost(), shuttingDown]).then(() => false);
-  /** Not a promise of the pool: a pool is itself awaitable, and resolves at its end. */
+  /** An object instead of a promise, because awaiting a pool would wait for its end. */
   const creation: { workerPool?: WorkerPool; registered?: Promise<void> } = {};
   events.once('pool:create', ({ workerPool }) => {
     creation.workerPool = workerPool;
     creation.registered = lease.register(workerPool.id);
-    holdUntil(creation.registered); // before that, no process could free the jobs it takes
+    holdUntil(creation.registered); // before that, no process could free its jobs
   });
 
   const inFlight = new Set<Promise<unknown>>();
@@ -125,9 +128,9 @@ async function startInstance(options: JobsOptions, pollMs: number) {
   }
   const runner = await run({
     pgPool: pool,
-    schema: 'graphile_worker', // else an environment variable could name another
-    taskList, // without it, the working directory is searched for tasks
-    parsedCronItems: parseCronItems(crontab), // without them, also for a crontab
+    schema: 'graphile_worker', // otherwise an environment variable could change it
+    taskList, // otherwise Graphile searches the working directory for tasks
+    parsedCronItems: parseCronItems(crontab), // otherwise Graphile searches for a crontab
     events,
     noHandleSignals: true,
     pollInterval: pollMs,
@@ -144,7 +147,7 @@ async function startInstance(options: JobsOptions, pollMs: number) {
     await pool.end();
     throw error;
   });
-  const workerPool = creation.workerPool!; // a runner that is returned has created its pool
+  const workerPool = creation.workerPool!; // created before `run` resolves
   let over = false;
   void ended.then(() => {
     over = true;
@@ -155,8 +158,8 @@ async function startInstance(options: JobsOptions, pollMs: number) {
   }
 
   /**
-   * Normally Graphile ends without help. It never does after some batches of outcomes could not be recorded,
-   * because its count of pending outcomes is then wrong: so no job in flight counts as the end too.
+   * Graphile's promise resolves at its end, but never after some batches of outcomes could not be recorded, because
+   * the count of pending outcomes is wrong then. So the end of all jobs in flight counts too.
    */
   const emptied = () =>
     Promise.race([
@@ -166,17 +169,17 @@ async function startInstance(options: JobsOptions, pollMs: number) {
         .then(noneInFlight),
     ]);
 
-  /** Waits for the jobs in flight. After the time limit they are given up: another runner may start them. */
+  /** Waits for jobs in flight. Jobs beyond the time limit are released, and another runner may start them. */
   async function drain(limitMs?: number) {
     over = true;
-    runner.stop().catch(() => {}); // it may be stopping already
+    runner.stop().catch(() => {}); // already stopping
     await (limitMs === undefined ? emptied() : withinMs(emptied(), limitMs, () => {}));
     holdUntil(Promise.reject(hasEnded()));
     await lease.free(workerPool.id);
     pool.end().catch(() => {});
   }
 
-  // sent after Graphile's LISTEN on the same connection: a job announced before it would wait for the poll
+  // Follows Graphile's LISTEN on the same connection. A job announced earlier would wait for the poll.
   const listening = aboutToListen.then(([{ client }]) => client.query('select'));
   const started = Promise.all([creation.registered, fetched, listening]).then(() => true);
   const works = await withinMs(Promise.race([started, ended]), startTimeoutMs, () => false).catch(
@@ -196,9 +199,8 @@ async function startInstance(options: JobsOptions, pollMs: number) {
 }
 
 /**
- * Graphile's errors are our warnings: their consequences (a runner that starts again, a job that is
- * tried again) are reported by us. The rest, a line for every job, and its extras, which hold payloads,
- * stay out of the log.
+ * Logs Graphile's errors as warnings, because we report their consequences, such as a restarted runner or a retried job.
+ * Leaves out the line for every job, and metadata, which contains payloads.
  */
 export const quietLogger = (log: Log) =>
   new Logger(() => (level, message, meta) => {
@@ -209,6 +211,6 @@ export const quietLogger = (log: Log) =>
     if (level === 'warning') log.debug({ from: 'graphile' }, withoutValues(message));
   });
 
-/** Queries that Graphile sends after its end, and does not wait for, must not end the process. */
+/** Marked as a lost connection, so that late queries of Graphile do not end the process. */
 const hasEnded = () =>
   Object.assign(new Error('this runner has ended'), { code: 'CONNECTION_ENDED' });
