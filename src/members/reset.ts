@@ -131,7 +131,7 @@ type FirstMember = {
   /** Null if password sign-in is off: the member signs in at the OpenID provider. */
   password: string | null;
   organization: string;
-  /** From the browser; null without JavaScript. */
+  /** From the browser. Null without JavaScript. */
   timeZone: string | null;
 };
 

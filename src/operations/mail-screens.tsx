@@ -25,7 +25,7 @@ export type MailScreenTools = {
 
 /**
  * Settings, Mail: the doctor's findings about the organization's senders, below `/o/:slug/settings/mail`, for owners.
- * The page appears at once, and a second request isLookup up DNS.
+ * The page appears at once, and a second request looks up DNS.
  */
 export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
   const { bounceDomain, smtpUrl = null, dkim = null } = settings;

@@ -116,9 +116,9 @@ type Recording = ReturnType<RecordAnswer>;
 type WaitingAnswer = NewAnswer & { alone: () => Recording };
 
 /**
- * Batches answers: one that arrives while others are being recorded joins the next group, in which every organization
- * has a share. Answers that a group skips or fails with are recorded alone, so that each has an outcome of its own and a
- * lock of one organization never delays another.
+ * Batches answers. An answer that arrives while others are being recorded joins the next group, in which every
+ * organization has a share. Answers that a group skips or fails with are recorded alone, so that each has its own outcome
+ * and a lock of one organization never delays another.
  */
 export function createAnswerRecorder(db: Db): RecordAnswer {
   const groups = createBatch<WaitingAnswer, Recording>(
@@ -158,7 +158,7 @@ async function recordGroup(db: Db, group: readonly WaitingAnswer[]): Promise<Rec
 
 /**
  * Records an answer as a group of one, or else under the lock of its survey. The three statements are pipelined in one
- * round trip, and each sees the effects of those before it.
+ * round trip, and each sees the effects of the earlier ones.
  */
 async function recordAlone(db: Db, answer: NewAnswer): Promise<Recorded | undefined> {
   const { later } = answer.effects;

@@ -16,11 +16,11 @@ type ResponsesToErase = {
   contactIds: readonly string[];
   /** An address in lower case. */
   key: string;
-  /** Limits to texts written before then; null for all. */
+  /** Limits the erasure to texts that were written earlier. Null for all texts. */
   before: Date | null;
 };
 
-/** Locks the responses of contacts, and those without a contact whose properties name an address. */
+/** Locks the responses of contacts, and responses without a contact whose properties contain the address. */
 export async function lockResponsesOf(
   sql: Sql,
   orgId: string,

@@ -98,9 +98,9 @@ function numberDuplicates(answers: readonly PersonsResponse[]): PersonsResponse[
   });
 }
 
-/** Saves the people first; returns the ids of the responses that are new. */
 type ImportedSurvey = OrgSurvey & { questions?: ReadonlyMap<string, Question> };
 
+/** Saves people, responses and answers. Returns the ids of new responses. */
 async function importRows(
   tx: Sql,
   { questions, ...survey }: ImportedSurvey,

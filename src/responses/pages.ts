@@ -435,7 +435,7 @@ const frameScriptSource = hashSource(frameScript);
 
 /**
  * Only websites that the survey names may frame its pages. A small script reports the height and state of the page to
- * the website; nothing else leaves the frame.
+ * the website. Nothing else leaves the frame.
  */
 const inFrame = createMiddleware(async (c, next) => {
   await next();

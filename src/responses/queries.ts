@@ -85,7 +85,7 @@ const notes = (sql: Sql) => sql`(
   where n.org_id = r.org_id and n.response_id = r.id
 )`;
 
-/** The source `r` of a list; a search reads from `matched`. */
+/** The source `r` of a list. A search reads from `matched`. */
 export const listedRows = (
   sql: Sql,
   orgId: OrgId,
@@ -94,7 +94,7 @@ export const listedRows = (
 ): Part =>
   filter.pattern === null ? filteredRows(sql, orgId, filter, way) : sql`matched r where true`;
 
-/** The CTE of all search results; without a search, a stub. Each half has its own trigram index. */
+/** The CTE of all search results, or a stub without a search. Each half has its own trigram index. */
 export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
   filter.pattern === null
     ? sql`matched as (select)`

@@ -23,7 +23,7 @@ export type ClaimRequest = {
 export type Claimed = {
   judgements: Judgement[];
   contacts: ContactToken[];
-  /** Addresses that this request mails; another request may have claimed some of them first. */
+  /** Addresses that this request mails. Another request may have claimed some of them first. */
   claimed: Set<string>;
 };
 

@@ -85,7 +85,7 @@ function isHard({ action, status, diagnostic }: RecipientStatus): boolean {
 
 /** 5.1.7 and 5.1.8 reject our own address. */
 const aboutSender = new Set(['5.1.7', '5.1.8']);
-/** Disabled mailbox; in Exchange, a domain that does not exist. */
+/** A disabled mailbox or, in Exchange, a domain that does not exist. */
 const deadMailbox = new Set(['5.2.1', '5.4.310']);
 /** Codes that servers use for several errors. The diagnostic text decides. */
 const vague = new Set(['5.0.0', '5.5.0', '5.4.1', '5.7.1']);

@@ -83,7 +83,7 @@ export function restrictToNetwork() {
 
 /**
  * A new thread gets the original permissions of the process. Only `lib/worker`, which took the constructor when it was
- * loaded, can start threads from now on, and those get no permissions.
+ * loaded, can start threads from now on, without permissions.
  */
 function blockNewThreads() {
   const threads: Partial<typeof import('node:worker_threads')> =
