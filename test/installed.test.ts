@@ -103,7 +103,7 @@ describe('as a service', () => {
     assert.ok(await isReady());
   });
 
-  test('an external database is reached with secrets that no environment shows', async () => {
+  test('secrets of an external database appear in no environment', async () => {
     const { url: database } = await testDatabase();
     writeInside('/etc/askback/secrets/database-url', `${database}\n`, 0o600);
     writeInside('/etc/askback/secrets/secret-key', `${secretKey}\n`, 0o600);
@@ -167,7 +167,7 @@ describe('removing', () => {
     assert.match(await inside('stat -c %U /var/lib/askback/cluster'), /^askback$/);
   });
 
-  test('purging the package deletes everything once that was confirmed', async () => {
+  test('purging the package deletes everything after a confirmation', async () => {
     await inside('dpkg --force-unsafe-io --install /askback.deb && touch /var/lib/askback/purge');
     await inside('dpkg --purge askback');
     assert.equal(await traces(), '');

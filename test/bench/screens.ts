@@ -26,7 +26,7 @@ const screens = [
   ['Settings', '/settings/general'],
 ] as const;
 
-/** Connections are members of one organization, or of one organization each. */
+/** Members of the connections: all of one organization, or each of another. */
 export const ofOne = 'of one organization';
 export const ofMany = 'each of another';
 type Crowd = typeof ofOne | typeof ofMany;

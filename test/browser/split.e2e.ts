@@ -22,7 +22,7 @@ const addressOf = async (page: Page, at: number) =>
   `${scene.base}${await row(page, at).getAttribute('href')}`;
 const pane = (page: Page) => page.locator('.split > #answer');
 const focused = (page: Page) => page.locator(':focus');
-/** True if the pane shows the response of this row and the URL names it. */
+/** Waits until the pane shows the response of this row and the URL names it. */
 const isShown = async (page: Page, at: number) => {
   await page.waitForURL(await addressOf(page, at));
   await pane(page)

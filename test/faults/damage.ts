@@ -10,7 +10,7 @@ export type Means = {
   restartPostgres?: () => Promise<void>;
 };
 
-/** The time that Postgres needs to notice a killed process. */
+/** Longer than Postgres needs to notice a killed process. */
 const noticeMs = 50;
 const patienceMs = 60_000;
 

@@ -44,7 +44,7 @@ export async function setScene({ db, address, subscribers }: Stage, answers: num
   return { client, orgId: client.id, tokens: made.map(({ token }) => token) };
 }
 
-/** Waits until all deliveries have an outcome. Returns the number of missing ones after the time limit. */
+/** Waits until everything is delivered, up to a time limit. Returns the number of other deliveries. */
 export async function drained(db: Db, orgId: string): Promise<number> {
   const until = performance.now() + drainMs;
   for (;;) {

@@ -41,7 +41,7 @@ test('counts waiting work, and the age of the oldest', async (t) => {
   for (const each of [
     { ...pending, next_attempt_at: tomorrow, created_at: hourAgo },
     { ...pending, next_attempt_at: tomorrow },
-    // A retry that is not due does not count as waiting, even for an old event.
+    // A retry that is not due adds no waiting time, however old its event is.
     {
       ...pending,
       next_attempt_at: tomorrow,

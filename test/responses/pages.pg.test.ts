@@ -97,7 +97,7 @@ test('rejects a score that is not a whole number', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-test('accepts 5000 characters of comment, and returns one more to shorten', async () => {
+test('a comment has at most 5000 characters, and a longer one comes back', async () => {
   const { personal, answers } = await ask(db);
   const longest = `${'𝄞'.repeat(4998)}\r\n.`;
   const page = await post(personal, { score: '3', comment: `${longest}!` });

@@ -41,7 +41,7 @@ test('weeks begin on Monday, months on the first, within the range', () => {
   assert.deepEqual(months.edges.at(-1), '2024-03-02');
 });
 
-test('an instant belongs to its local day and replaces the edge', () => {
+test('a range between instants starts and ends at these instants', () => {
   const { starts, from, to } = rowsOf(
     'day',
     '2024-05-01T23:30:00Z',

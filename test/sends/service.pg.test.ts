@@ -14,7 +14,7 @@ import { addressIn, secretKey, startService } from '../support/processes/program
 const { db, url } = await testDatabase();
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-/** A mail server that keeps its messages; a message to `slow` is answered on demand. */
+/** A mail server that keeps its messages, and replies to a message to `slow` on demand. */
 async function mailServer() {
   const mails: { from: string; to: string; raw: Buffer }[] = [];
   const held: (() => void)[] = [];

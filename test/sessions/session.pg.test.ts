@@ -71,7 +71,7 @@ test('only an expired session is reported on the sign-in page', async () => {
   assert.equal((await ask('/account')).headers.get('Set-Cookie'), null);
 });
 
-test('a member gets the role in the organization and other names', async () => {
+test("a page knows the member's role and other organizations", async () => {
   const [here, there] = [await organizationWithSlug(), await organizationWithSlug()];
   const member = await makeMember(db);
   await joinOrganization(db, { org: there.id, member, role: 'owner' });

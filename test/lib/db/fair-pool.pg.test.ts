@@ -58,7 +58,7 @@ const times = <T>(count: number, make: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));
 const { signal: never } = new AbortController();
 
-/** The number of slots that each of these groups gets at once, when each asks for all connections. */
+/** Slots in use when each of these groups asks for all connections. */
 function countHeld(connections: number, groups: readonly string[]) {
   const slots = createPoolSlots({ connections, processors: 4, now: () => 0 });
   for (let n = 0; n < connections; n++) for (const group of groups) slots.enter(group, () => {});

@@ -52,7 +52,7 @@ export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
       from analyses
       where org_id = ${id}
       order by analyzed_at`,
-    /** Adds an answer and returns the result of its analysis. */
+    /** Adds an answer and analyzes its comment. Returns the id of the response. */
     async analyzed(score: number, comment: string, at: string, analyst?: Analyst) {
       const response_id = await answer(score, comment, at);
       await analyze(readingTools(db, analyst), { org_id: id, response_id, tries: 0 });

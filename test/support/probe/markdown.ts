@@ -1,4 +1,4 @@
-/** Sections of a page by their anchors, as GitHub creates them, each with its text up to the next heading. */
+/** Sections of a page by their anchors, as Git hosts create them, each with its text up to the next heading. */
 export function headingsOf(page: string): Map<string, string> {
   const sections = new Map<string, string>();
   const parts = withoutCode(page).split(/^#{1,6} +(.+)$/m);

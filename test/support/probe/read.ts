@@ -14,7 +14,7 @@ type ListAnswer = {
   };
 };
 
-/** Reads as one client. The response must be 200, or only its status is returned. */
+/** Reads as one client. Responses must be 200, except for `get` and `status`. */
 export function reader(app: App, headers: Record<string, string>) {
   const get = (path: string) => app.request(path, { headers });
   const json = async <T>(path: string): Promise<T> => {

@@ -1,6 +1,6 @@
 import { watchProcess } from '../../../src/lib/metrics/process.ts';
 
-/** Prints the metrics of a process that has given up file access; run with Node's permission model. */
+/** Prints the metrics of a process without file access. Needs Node's permission model. */
 const families = watchProcess();
 process.permission.drop('fs.read');
 for (const { name, samples } of await families()) {
