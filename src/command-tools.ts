@@ -62,7 +62,7 @@ export const orgOption = (does: string) =>
 /** Optional even if there are several organizations. */
 export const optionalOrgOption = (does: string) => optional(v.string(), 'ORG', does);
 
-/** The empty name stands for the only organization. */
+/** An empty name means the only organization. */
 export async function findOrgId(sql: Sql, name: string, usage: string): Promise<string> {
   const rows = await sql<{ id: string }[]>`
     select id

@@ -44,7 +44,7 @@ import { showStarting } from './web/layout.tsx';
 import { startWork } from './work.ts';
 
 const stopLimitMs = 29_000;
-/** Without the database nothing can be finished or recorded, so the process stops sooner. */
+/** When the database is lost, nothing can be finished or recorded, so the process stops sooner. */
 const lostLimitMs = 2000;
 const mailboxSecretBytes = 24;
 
@@ -209,7 +209,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     // Load balancers see that it is not ready before the listeners close.
     async () => {
       readiness.drain();
-      // Without the database it cannot serve further requests.
+      // A process without database cannot serve further requests.
       const seconds = isLost ? 0 : config.drainSeconds;
       if (seconds > 0) await sleep(seconds * 1000);
     },

@@ -93,7 +93,7 @@ test('opening a link stores at most sixty visits a minute', async () => {
   assert.equal(visits.length, 60);
 });
 
-/** Size of live rows, without those that Postgres has still to clean up. */
+/** Size of live rows, without dead ones that Postgres has not removed yet. */
 async function bytesByTable(sql: Db): Promise<Map<string, number>> {
   const tables = await sql<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'public' order by tablename`;

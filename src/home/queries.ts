@@ -141,7 +141,7 @@ async function countAttention(sql: Sql, orgId: string) {
 type AnsweredDays = { time_zone: string; today: string; first_day: string | null };
 
 /**
- * `first_day` is that of the survey's first response, or of the first mail before it so that all recipients are counted.
+ * `first_day` is the day of the survey's first response, or of the first mail before it so that all recipients are counted.
  * Null without responses.
  */
 export async function findAnsweredDays(sql: Sql, orgId: string, surveyId: string) {

@@ -57,7 +57,7 @@ function readHash(stored: string | null) {
   };
 }
 
-/** Compared with if there is no password. */
+/** Stands in for a missing password, so that the comparison takes the same time. */
 const dummyHash = { ...cost, nonce: randomBytes(saltBytes), expected: randomBytes(hashBytes) };
 
 async function runInSlot<T>(address: string, work: () => Promise<T>): Promise<T> {
@@ -147,7 +147,7 @@ const unleet = (text: string) =>
     .replace(/[5$]/g, 's')
     .replace(/7/g, 't');
 
-/** Django's list of 20,000 leaked passwords (by Royce Williams), without those that the rules above refuse. */
+/** Django's list of 20,000 leaked passwords (by Royce Williams), except passwords that the rules above refuse. */
 const commonPasswords: ReadonlySet<string> = wordsOf(`
   1qaz2wsx3edc sojdlg123aljg pe#5gz29ptzmse 111222tianya startfinding 123qweasdzxc n8zgt5p0shw=
   megaparol12345 telechargement yfdbufnjh10305070 qazwsxedcrfv g13916055158 justinbieber

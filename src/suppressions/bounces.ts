@@ -75,7 +75,7 @@ export function classifyReport({ kind, statuses, feedback }: Report, email: stri
 const maxDetailLength = 500;
 const complaints = new Set(['abuse', 'opt-out', 'opt-out-list']);
 
-/** True if the mailbox does not exist. Full, busy, too large or spam is no hard bounce. */
+/** True if the mailbox does not exist. Full, busy, too large and spam are not hard bounces. */
 function isHard({ action, status, diagnostic }: RecipientStatus): boolean {
   if (action !== 'failed' || !status.startsWith('5.')) return false;
   if (aboutSender.has(status)) return false;

@@ -66,7 +66,7 @@ export type HtmlPage = { html: string; headers: Record<string, string> };
 type PageContent = {
   language: Language;
   title: string;
-  /** Without a sender the page has a neutral colour. */
+  /** A page without a sender has a neutral colour. */
   sender?: Sender | undefined;
   /** Additional CSS. */
   style?: string;

@@ -298,7 +298,7 @@ type Deactivation = {
   contact_email: string | null;
 };
 
-/** The contact address may belong to a developer who is no member, so the email names the API calls as well. */
+/** The contact address may belong to a developer who is not a member, so the email names the API calls as well. */
 export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id }: WebhookRef) {
   const { db, log, appMailer, publicUrl } = tools;
   const [webhook] = await db<Deactivation[]>`

@@ -149,7 +149,7 @@ async function checkVariance(twin: Twin, scoped: Scoped, [from, to, timeZone]: r
   assert.ok(Math.abs(difference) < 1e-9, `${scoped.said}, ${from} to ${to} ${timeZone}`);
 }
 
-test('the variance is that of the newest 5,000 scores', async () => {
+test('the variance covers the newest 5,000 scores', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id, { type: 'ces' });
   await db`

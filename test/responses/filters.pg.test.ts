@@ -83,7 +83,7 @@ test('filters properties by exact text or JSON at the top level', async () => {
   assert.equal(await org.counted('property.plan=Pro&property.seats=12'), 1);
 });
 
-test('a response keeps its properties when those of its contact change', async () => {
+test('a response keeps its properties when its contact changes', async () => {
   const org = await client();
   const contact = await org.contact({ plan: 'free', country: 'DE' });
   const mine = await org.respond({ contact_id: contact });

@@ -66,7 +66,7 @@ test('a comment comes back unchanged, even with a leading line break', () => {
   assert.match(html, /<textarea[^>]*>\n\n&lt;\/textarea&gt; &amp; more<\/textarea>/);
 });
 
-test('a button link without own thanks follows the default thanks', () => {
+test('a button link is added to the default thanks', () => {
   const answer = { score: 4, comment: null, at: new Date() };
   const thanks = { text: '', link_url: 'https://r.test/', link_text: 'Review us' };
   const page = { survey: ask('star5'), language: languageOf('en'), answer };

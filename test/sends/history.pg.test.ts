@@ -64,7 +64,7 @@ test('history has the events of one address on all surveys', async () => {
   ]);
 });
 
-/** Adds a visit or blocked mail, and returns if the history shows it. */
+/** Adds a visit or blocked mail. Returns true if the history shows it. */
 const kept: Record<string, (sql: Sql, of: object, days: number) => Promise<unknown>> = {
   opened: (sql, of, days) => sql`
     insert into link_visits ${sql({

@@ -25,7 +25,7 @@ export const withoutComments = (text: string): string =>
 
 const sqlTag = /\b(?:sql|db|tx)(?:<[^`]*>)?$/;
 
-/** SQL templates in a source file; `$` stands for each value. */
+/** SQL templates in a source file, with `$` in place of values. */
 export function statementsIn(text: string): string[] {
   const statements: string[] = [];
   let at = 0;

@@ -11,7 +11,7 @@ import { untilLockWaits } from '../support/probe/locks.ts';
 const { db } = await testDatabase();
 const email = 'ada@people.test';
 
-/** Every way to block an address; each returns if it was stored. */
+/** Every way to block an address. Returns true if the address was stored. */
 const ways: Record<string, (orgId: string) => Promise<boolean>> = {
   'by hand': (orgId) =>
     suppressByHand({ db }, commandWriter(orgId), email).then(

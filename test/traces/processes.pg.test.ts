@@ -86,7 +86,7 @@ test('an attempt over an hour after its event has its own trace', async () => {
   }
 });
 
-test('a delivery without a trace shows that of its first attempt', async () => {
+test('a delivery without a trace shows the trace of its first attempt', async () => {
   const { id, attempts } = await insertDelivery({ traceparent: null });
   const [row] = await db`select traceparent from deliveries where id = ${id}`;
   const [first, retry] = attempts;

@@ -67,7 +67,7 @@ for (const [status, limit] of statuses.flatMap((each) => [
   });
 }
 
-test('the duration is that of the last attempt', async () => {
+test('a delivery has the duration of its last attempt', async () => {
   const own = await target();
   const [failed, , delivered] = await addAll(own);
   await db`insert into delivery_attempts ${db(

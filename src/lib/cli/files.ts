@@ -102,7 +102,7 @@ function encodingOf(bytes: Uint8Array): Encoding {
   return isUtf8(bytes) ? 'UTF-8' : 'Windows-1252';
 }
 
-/** Without byte order mark, the ASCII letters of a header row have one NUL byte each. */
+/** If there is no byte order mark, the ASCII letters of a header row have one NUL byte each. */
 const isUtf16 = (bytes: Uint8Array) =>
   startsWith(bytes, 0xff, 0xfe) ||
   startsWith(bytes, 0xfe, 0xff) ||

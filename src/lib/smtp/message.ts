@@ -18,7 +18,7 @@ export type MessageTemplate = {
 /** The parts of a message that differ by recipient. */
 export type Filling = {
   to: Mailbox;
-  /** Without angle brackets. */
+  /** Contains no angle brackets. */
   messageId: string;
   date: Date;
   slots: Readonly<Record<string, string>>;

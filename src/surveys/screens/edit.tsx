@@ -183,7 +183,7 @@ async function trySave<const S extends v.GenericSchema, T>(
   }
 }
 
-/** A refusal of one question: its number, its field and what is wrong. */
+/** A refusal of one question: its number, its field and the error. */
 const questionMistake = /^questions\.(\d+)(\.\w+)?[\w.]*: (.*)$/s;
 
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);

@@ -41,7 +41,7 @@ const writesGoOn = (sql: Db) =>
     ),
   );
 
-/** Without its connection being closed, a statement would wait forever. */
+/** A statement would wait forever if its connection were not closed. */
 const tooLate = () => sleep(60_000, 'still waiting', { ref: false });
 
 /** Promotes the replica, like a cluster manager. */
