@@ -493,13 +493,13 @@ create index mails_by_contact on mails (contact_id);
 create index mails_by_request on mails (request_id);
 create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
 
--- A link for the first sign-up, an invitation or a new password, which works once. Only the hash of its token is stored.
+-- A link for the first sign-up, an invitation, a new password or a new email, which works once. Only the hash of its token is stored.
 create table member_links (
   token_hash bytea not null,                    -- SHA-256 of the token in the link
   id uuid not null default gen_random_uuid(),   -- identifies an invitation in lists
-  kind text not null,                           -- welcome, invitation or reset
-  email text,                                   -- address of an invited person
-  member_id uuid,                               -- member whose password a reset changes
+  kind text not null,                           -- welcome, invitation, reset or email
+  email text,                                   -- address of an invited person, or the new address of a member
+  member_id uuid,                               -- member whose password or email the link changes
   org_id uuid,                                  -- organization of an invitation, if any
   role text,                                    -- role of an invitation
   is_operator boolean not null default false,   -- true if the link makes the person an operator
