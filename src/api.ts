@@ -78,7 +78,7 @@ const guide = `
 Create surveys, send them to your contacts, and read responses and scores.
 
 ## Keys
-Send your key in \`X-API-Key\` or as \`Authorization: Bearer\`. Only answers through survey links need no key. A key belongs
+Send your key in \`X-API-Key\` or as \`Authorization: Bearer\`. Only survey links work without a key. A key belongs
 to one organization, and resources of other organizations are not found. A read key can call every GET. All other methods
 need a write key.
 
@@ -88,31 +88,31 @@ Pass \`meta.next_cursor\` as \`cursor\` to read the next page without repeats wh
 
 ## Errors
 Every error is \`{"error", "code", "request_id"}\`: a sentence that lists all errors of a body at once, a stable word for
-programs, and the value of \`X-Request-Id\`. Unknown fields and parameters are ignored, and lists name ignored parameters in
-\`meta.ignored\`. A write refuses a parameter that differs from a known one only in case or punctuation: \`dryRun\` is 400,
-because the request would send emails otherwise.
+programs, and the value of \`X-Request-Id\`. Unknown fields and parameters are ignored, and lists return the ignored
+parameters in \`meta.ignored\`. Writes refuse a parameter that differs from a known one only in case or punctuation:
+\`dryRun\` gets 400, because the request would otherwise send emails.
 
 ## Error codes
 ${errorTable}
 
 ## Changes
 Send \`If-Match\` with the \`ETag\` of a GET to change a survey, a webhook or a tag only if nobody else has changed it since.
-Otherwise the answer is 412 and nothing is changed.
+Otherwise the request gets 412 and nothing is changed.
 
 ## Text
-Text is UTF-8. NUL characters (U+0000) and JSON objects with a key \`__proto__\` are refused with 400. Times are ISO 8601, in
-answers always UTC.
+Text is UTF-8. NUL characters (U+0000) and JSON objects with a key \`__proto__\` are refused with 400. Times are
+ISO 8601. Responses always use UTC.
 
 ## Limits
-Each key has 100 requests per clock minute, unless the operator has set another limit. \`RateLimit\` shows the remaining
-requests. Above the limit the answer is 429, and \`Retry-After\` has the seconds to wait. Requests without a valid key are
-limited to 60 per minute and address. A body can have at most 1 MiB.
+Each key can make 100 requests per clock minute, unless the operator has set another limit. \`RateLimit\` shows the remaining
+requests. Above the limit, requests get 429, and \`Retry-After\` has the seconds to wait. Requests without a valid key are
+limited to 60 per minute and IP address. A body can have at most 1 MiB.
 
 ## Repeats
 A POST can have an \`Idempotency-Key\`. A repeat with the same body within 24 hours does nothing and returns the first
-answer with \`Idempotent-Replayed: true\`. While the first request is running, the repeat is 409. With another body it is 422.
+response with \`Idempotent-Replayed: true\`. A repeat gets 409 while the first request is running, and 422 if its body differs.
 Server errors (5xx) are not stored.
 
 ## Versions
-Changes within v1 only add endpoints, optional parameters and fields of answers. Ignore unknown fields.
+Changes within v1 only add endpoints, optional parameters and response fields. Ignore unknown fields.
 `.trim();

@@ -33,7 +33,7 @@ export function createAppMailer({ transport, dkim, mailFrom, publicUrl }: AppMai
 
   async function send({ to, subject, text, html, id, group }: AppMail): Promise<MailOutcome> {
     const address = mailableAddress(to.address);
-    if (!address) return rejectAddress('the address cannot be mailed to');
+    if (!address) return rejectAddress('email cannot be sent to this address');
     const sender = mailFrom ?? own;
     // A host without a domain, such as localhost, has no address that could be mailed from.
     const from = mailableAddress(sender.address) ?? address;

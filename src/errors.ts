@@ -69,7 +69,7 @@ export const errorCodes = {
   invalid: {
     status: [400],
     error: 'limit: must be a whole number from 1',
-    remedy: 'Correct the fields and parameters that the sentence names.',
+    remedy: 'Correct the fields and parameters named in the message.',
   },
   invalid_json: {
     status: [400],
@@ -144,7 +144,7 @@ export const errorCodes = {
   },
   too_many_rows: {
     status: [400],
-    error: 'a trend has at most 1100 rows: take a longer interval',
+    error: 'a trend has at most 1100 rows: use a longer interval',
     remedy: 'Use a longer interval or a shorter period.',
   },
   too_many_webhooks: {
@@ -204,13 +204,13 @@ export const errorCodes = {
   },
   conflict: {
     status: [409],
-    error: 'this response has been replaced meanwhile',
+    error: 'this response was replaced in the meantime',
     remedy: 'Read the resource again.',
   },
   survey_has_answers: {
     status: [409],
-    error: 'the survey has answers: you cannot change its type or audience',
-    remedy: 'Copy the survey. To delete it with its answers, send answers=delete.',
+    error: 'the survey has responses: you cannot change its type or audience',
+    remedy: 'Copy the survey. To delete it with its responses, send answers=delete.',
   },
   question_has_answers: {
     status: [409],
@@ -244,7 +244,7 @@ export const errorCodes = {
   },
   campaign_over: {
     status: [409],
-    error: 'the campaign is over: it is finished',
+    error: 'the campaign has ended: it is finished',
     remedy: 'Start another campaign.',
   },
   contact_in_flight: {
@@ -254,7 +254,7 @@ export const errorCodes = {
   },
   already_answered: {
     status: [409],
-    error: 'this survey has been answered already',
+    error: 'this survey has already been answered',
     remedy: 'Each link can be answered once.',
   },
   not_answered: {
@@ -269,7 +269,7 @@ export const errorCodes = {
   },
   name_taken: {
     status: [409],
-    error: 'the organization has a tag named Enterprise already',
+    error: 'the organization already has a tag named Enterprise',
     remedy: 'Use that tag, or another name.',
   },
   not_held: {
@@ -290,7 +290,7 @@ export const errorCodes = {
   idempotency_answer_not_stored: {
     status: [409],
     error:
-      'a request with this Idempotency-Key has run and was answered with 200, but its answer was too large to be stored',
+      'a request with this Idempotency-Key has run with status 200, but its response was too large to store',
     remedy: 'Read what the request created. Do not send it again.',
   },
   erased: {
@@ -317,7 +317,7 @@ export const errorCodes = {
   search_too_slow: {
     status: [422],
     error:
-      'the search took longer than 10 seconds: search for more letters, or in a shorter range of dates',
+      'the search took longer than 10 seconds: search for more letters, or in a shorter date range',
     remedy: 'Search for more letters or in a shorter date range.',
   },
   idempotency_key_reused: {

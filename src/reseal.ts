@@ -12,9 +12,9 @@ type Sealed = {
 };
 
 const names = {
-  webhooks: 'secrets of webhooks',
-  members: 'secrets of one-time codes',
-  slack_hooks: 'addresses of Slack webhooks',
+  webhooks: 'webhook secrets',
+  members: 'secrets of two-step verification',
+  slack_hooks: 'Slack webhook URLs',
 };
 
 /**

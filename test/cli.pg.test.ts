@@ -50,9 +50,9 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['org', 'create', '--name', 'A', '--contact-email', 'a@'], /^--contact-email must be an email/],
   ...['org', 'survey'].map((each): [string[], RegExp] => [
     [each, 'update', '--id', unknownId],
-    /^nothing to change was given$/,
+    /^no changes were given$/,
   ]),
-  [['org', 'update', '--id', unknownId, '--logo', 'a', '--no-logo'], /contradict each other$/],
+  [['org', 'update', '--id', unknownId, '--logo', 'a', '--no-logo'], /cannot be used together$/],
   [
     [
       'survey',
@@ -68,7 +68,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
     ].concat(['--from-email', 'a@b.test', '--type', 'csat', '--audience', 'employee']),
     /^--audience requires --type nps$/,
   ],
-  [['org', 'update', '--id', unknownId, '--ai', '--no-ai'], /contradict each other$/],
+  [['org', 'update', '--id', unknownId, '--ai', '--no-ai'], /cannot be used together$/],
   [['key', 'create', '--org', unknownId, '--name', 'k', '--permission', 'all'], /read, write$/],
   [['key', 'create', '--org', unknownId, '--name', 'k', '--expires-at', 'soon'], /ISO 8601/],
   [

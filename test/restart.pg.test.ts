@@ -105,5 +105,5 @@ test('a passed descriptor that is not a socket is refused with a reason', async 
   const { code, stdout, stderr } = await askback(['serve'], environment(), { sockets: [file] });
   closeSync(file);
   assert.deepEqual([code, stdout], [1, '']);
-  assert.equal(stderr, 'askback: LISTEN_FDS: the descriptor 3 is no TCP socket to listen on\n');
+  assert.equal(stderr, 'askback: LISTEN_FDS: the descriptor 3 is not a listening TCP socket\n');
 });

@@ -29,7 +29,7 @@ test('commands work on the embedded Postgres with and without a service', async 
   assert.equal(second.code, 1);
   assert.match(
     second.stderr,
-    /^askback: ASKBACK_DATA_DIR: another process serves from .*: stop it, or use another folder\n$/m,
+    /^askback: ASKBACK_DATA_DIR: another process already serves from .*: stop it, or use another folder\n$/m,
   );
 
   assert.equal(await service.stop(), 0);

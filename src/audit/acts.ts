@@ -121,7 +121,7 @@ export const commandWriter = (orgId: string): Writer => ({
 /** Jobs that act, and their names on screens. */
 export const jobTitles = {
   campaigns: 'Campaigns',
-  'every contact has answered': 'Every contact has answered',
+  'every contact has responded': 'Every contact has responded',
   retention: 'Retention',
   'summaries.month': 'Monthly summaries',
   'webhooks.deliver': 'Deliveries',

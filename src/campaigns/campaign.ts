@@ -111,7 +111,7 @@ export async function pauseRefusedCampaign(
     return 'paused';
   });
   if (result === 'paused') {
-    log.warn({ org_id: orgId }, 'a campaign was paused: the mail server refuses its mails');
+    log.warn({ org_id: orgId }, 'a campaign was paused: the mail server refuses its emails');
   }
   return result !== 'nothing';
 }

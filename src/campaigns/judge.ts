@@ -30,12 +30,12 @@ function judge({ email, key }: AskableContact, facts: ReminderFacts | undefined)
   const { recipient } = readContact({ email });
   const blocked = (reason_code: 'already_sent' | 'unsubscribed' | 'bounced', reason: string) =>
     ({ status: 'duplicate', reason_code, reason, key }) as const;
-  if (!facts || !recipient) return blocked('already_sent', 'the first mail did not arrive');
-  if (facts.answered) return blocked('already_sent', 'this contact has answered');
+  if (!facts || !recipient) return blocked('already_sent', 'the first email did not arrive');
+  if (facts.answered) return blocked('already_sent', 'this contact has already responded');
   if (facts.suppressed === 'unsubscribed') {
     return blocked('unsubscribed', 'this address has unsubscribed from your surveys');
   }
-  if (facts.suppressed) return blocked('bounced', 'mail to this address bounced');
+  if (facts.suppressed) return blocked('bounced', 'email to this address bounced');
   return { send: recipient };
 }
 

@@ -14,7 +14,7 @@ const program = isSea() ? 'askback' : 'ops/askback';
 export const demoCommand = databaseCommand({
   name: 'demo',
   does: 'loads a demo organization with half a year of feedback, once, and prints its keys',
-  options: { yes: flag('also if there are other organizations') },
+  options: { yes: flag('add the demo even if there are other organizations') },
   async run(db, { yes }, { config }) {
     const organizations = await listOrganizations(db);
     if (organizations.length > 0 && !yes && !organizations.some(isDemo)) {
@@ -77,7 +77,7 @@ ${curl.join('\n')}
 /** If other machines can reach the service, the mailbox needs a link with a secret. */
 function mailboxAt(address: string): string {
   const isLocal = !URL.canParse(address) || isLoopbackHost(new URL(address).hostname);
-  return isLocal ? `${address}/mailbox` : 'use the link that `askback serve` prints at start';
+  return isLocal ? `${address}/mailbox` : 'use the link that `askback serve` prints at startup';
 }
 
 const describeExisting = (address: string | null) => ({

@@ -146,7 +146,7 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
         <p class="soft">Your score appears here with the first response.</p>
         <ol class="steps">
           <Step title="Create the organization" done>
-            <bdi>{name}</bdi>; you are its {role}.
+            You are the {role} of <bdi>{name}</bdi>.
           </Step>
           <Step
             title="Write a survey"
@@ -165,8 +165,8 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
             act={{ href: `${base}/settings/mail`, text: 'Mail settings' }}
           >
             {hasMailServer
-              ? 'Emails go out through the mail server of this deployment.'
-              : 'No mail server is set. Emails stay in the built-in mailbox, where you can read them.'}
+              ? 'Emails go out through the configured mail server.'
+              : 'No mail server is configured. Emails stay in the built-in mailbox, where you can read them.'}
           </Step>
           <Step
             title="Ask people"

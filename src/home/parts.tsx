@@ -27,7 +27,7 @@ export function AskedPart({ asked }: { asked: AskedCounts }) {
           steps={[
             { name: 'Sent', count: asked.asked, figure: count(asked.asked) },
             { name: 'Delivered', count: asked.arrived, figure: share(asked.arrived) },
-            { name: 'Answered', count: asked.answered, figure: share(asked.answered) },
+            { name: 'Responded', count: asked.answered, figure: share(asked.answered) },
           ]}
         />
       )}

@@ -97,7 +97,7 @@ export const accountSection: ApiSection = {
       summary: 'Get the current usage',
       about: "The month's emails against the limit, and the total of responses and contacts.",
       permission: 'read',
-      answer: { status: 200, about: 'the numbers', schema: One(Usage) },
+      answer: { status: 200, about: 'the usage', schema: One(Usage) },
     },
   ],
 };

@@ -100,7 +100,7 @@ export const answerOnce = ({ db, log, secrets, settings }: IdempotencyTools) =>
       if (!isStored) return await releaseName(db, claim);
       await saveAnswer(db, claim, c.res.status, await store.pack(await c.res.clone().text()));
     } catch (error) {
-      log.error({ err: error, request_id: c.var.requestId }, 'could not store an answer');
+      log.error({ err: error, request_id: c.var.requestId }, 'could not store a response');
     }
   });
 
@@ -120,7 +120,7 @@ function refuseWithoutAnswer({ same_request, status, answer }: NameClaim) {
   if (answer !== null) return;
   throw new Refusal(
     'conflict',
-    `a request with this Idempotency-Key has run and was answered with ${status}, but its answer was too large to be stored`,
+    `a request with this Idempotency-Key has run with status ${status}, but its response was too large to store`,
     { code: 'idempotency_answer_not_stored' },
   );
 }

@@ -140,7 +140,7 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
       {made ? (
         <Secret title={`Copy the key “${made.name}” now`} label="Key" value={made.key} done={here}>
           <p>You won't see it again.</p>
-          <p class="small soft">Send it as the header X-API-Key. For example:</p>
+          <p class="small soft">Send it in the X-API-Key header. For example:</p>
           <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
         </Secret>
       ) : null}

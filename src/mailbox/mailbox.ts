@@ -6,7 +6,7 @@ import type { MailTransport } from '../lib/smtp/smtp.ts';
 export const createMailbox = (db: Db): MailTransport => ({
   async send({ from, to }, raw, { mayLeave } = {}) {
     if (mayLeave && !(await mayLeave()))
-      return { kind: 'lost', reason: 'the mail is no longer wanted' };
+      return { kind: 'lost', reason: 'the email is no longer wanted' };
     const { id } = one(
       await db<{ id: string }[]>`
         insert into mailbox_messages (mail_from, rcpt_to, subject, raw)

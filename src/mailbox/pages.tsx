@@ -110,7 +110,7 @@ export const guardMailbox =
     if (constantTimeEqual(getCookie(c, cookieName) ?? '', mailboxSecret)) return await next();
     throw new Refusal(
       'forbidden',
-      'open the mailbox by the link with a secret that `askback serve` printed at start',
+      'open the mailbox with the link that `askback serve` printed at startup',
     );
   };
 

@@ -172,7 +172,7 @@ async function resultOf(c: Context<ApiEnv>, response: Response, more: object = {
   }
   if (response.status === 401) throw new Refusal('unauthorized', body.error ?? '');
   if (response.status === 429) throw new Refusal('rate_limited', body.error ?? '');
-  return toolFailure(body.error ?? `the service answered ${response.status}`);
+  return toolFailure(body.error ?? `the service responded with ${response.status}`);
 }
 
 /** Newest first. */

@@ -127,7 +127,7 @@ export const sendTool = {
   name: 'send_survey',
   title: 'Send a survey',
   description:
-    'Emails a survey to contacts. The first call is a dry run that returns the outcome for each contact and a word `confirm`. Show the outcome to the user. Only a second call with the same contacts and that word, within 10 minutes, sends emails.',
+    'Emails a survey to contacts. The first call is a dry run that returns the outcome for each contact and a `confirm` token. Show the outcome to the user. Only a second call with the same contacts and that token, within 10 minutes, sends emails.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -145,7 +145,7 @@ export const sendTool = {
           required: ['email'],
         },
       },
-      confirm: { type: 'string', description: 'the word from the dry run' },
+      confirm: { type: 'string', description: 'the token from the dry run' },
     },
     required: ['survey_id', 'contacts'],
   },

@@ -34,7 +34,7 @@ const memberEmail = option(Email, 'E', 'the email of the member');
 
 const invite: Command<CommandTools> = command({
   name: 'member invite',
-  does: 'invites a member, prints the link, and emails it if a mail server is set',
+  does: 'invites a member, prints the link, and emails it if a mail server is configured',
   options: {
     email: option(Email, 'E', 'the email to invite'),
     org: optionalOrgOption('the organization to join'),
@@ -46,7 +46,7 @@ const invite: Command<CommandTools> = command({
       throw new UsageError('--org and --role go together', invite.usage);
     }
     if (org === undefined && !operator) {
-      throw new UsageError('give --org and --role, or --operator', invite.usage);
+      throw new UsageError('use --org with --role, or --operator', invite.usage);
     }
     return inDatabase(tools, async (db, config) => {
       const orgId = org === undefined ? undefined : await findOrgId(db, org, invite.usage);

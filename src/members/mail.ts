@@ -100,7 +100,7 @@ export async function mailNotice(
 async function sendOrRetry(appMailer: AppMailer, mail: AppMail) {
   const outcome = await appMailer.send(mail);
   if (isRetryable(outcome)) {
-    throw new Error(`the mail server did not take a mail: ${outcome.kind}`);
+    throw new Error(`the mail server did not accept an email: ${outcome.kind}`);
   }
 }
 

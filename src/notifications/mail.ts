@@ -210,7 +210,7 @@ type CampaignFacts = {
 
 /** A subject never contains a comment. */
 const answerSubjects = {
-  detractor: 'A detractor answered',
+  detractor: 'A detractor responded',
   held: 'A response is on hold',
   assigned: 'A response was assigned to you',
 } as const;

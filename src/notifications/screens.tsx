@@ -197,7 +197,7 @@ const ContentsPart = ({ action, contents }: ContentsPartProps) => (
         label="Include the contact’s name and email"
         checked={contents.people}
       />
-      <Checkbox name="unedited" label="Include comments unredacted" checked={contents.unedited} />
+      <Checkbox name="unedited" label="Include unredacted comments" checked={contents.unedited} />
       <div class="actions">
         <button type="submit">Save contents</button>
       </div>
@@ -256,13 +256,13 @@ async function readStop({ db, secrets }: StopTools, c: Context) {
 }
 
 const notificationNames = {
-  detractor: 'A detractor answers',
+  detractor: 'A detractor responds',
   held: 'A response is put on hold',
   webhook_off: 'A webhook is turned off',
   limit_near: '80% of the month’s emails are used',
   limit_reached: 'All of the month’s emails are used',
   campaign_finished: 'A campaign finishes',
-  campaign_paused: 'The mail server refuses a campaign, which pauses it',
+  campaign_paused: 'A campaign is paused because the mail server refuses it',
   assigned: 'A response is assigned to me',
 } satisfies Record<NotificationKind, string>;
 

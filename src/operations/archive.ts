@@ -45,7 +45,7 @@ const file = option(BackupFile, 'FILE', 'the file of the backup');
 
 const backupCommand = databaseCommand({
   name: 'backup',
-  does: 'writes all data of the deployment into one file, even while it serves',
+  does: 'writes all data of the deployment into one file, even while askback is running',
   options: { file, force: flag('overwrite an existing file') },
   operands: ['file'],
   async run(db, { file, force }, { config, tools }) {
@@ -72,7 +72,7 @@ const restoreCommand = command({
     erasures: optional(
       v.string(),
       'FILE',
-      'the file of erasures to repeat in the backup, or without a backup in the existing data',
+      'a file of erasures to repeat in the restored data, or in the existing data without a backup',
     ),
   },
   operands: ['file'],

@@ -70,18 +70,18 @@ export async function examineSpf(
   const count = lookups?.count ?? 0;
   const why = /during lookup of \S+: (.+)$/s.exec(status.comment ?? '')?.[1] ?? '';
   if (count > maxLookups) {
-    const message = `the record needs more than ${maxLookups} lookups, so receivers give up: replace includes by addresses, or remove former senders`;
+    const message = `the record needs more than ${maxLookups} lookups, so receivers give up: replace includes with addresses, or remove former senders`;
     return judge('fail', message);
   }
   if (status.result === 'permerror') return judge('fail', `receivers ignore the record: ${why}`);
-  if (status.result === 'temperror') return judge('fail', `the record cannot be followed: ${why}`);
+  if (status.result === 'temperror') return judge('fail', `the record cannot be evaluated: ${why}`);
 
   const [version = '', ...terms] = record.split(' ').filter((term) => term !== '');
   const all = terms.find((term) => /^[-+~?]?all$/i.test(term)) ?? '';
   if (/^\+?all$/i.test(all)) return judge('fail', '+all lets anyone send in your name');
   const judgeAll = (good: string) =>
     /^(\?all)?$/i.test(all) && !terms.some((term) => /^redirect=/i.test(term))
-      ? judge('warn', `${good}; but it does not restrict other senders: end it with ~all or -all`)
+      ? judge('warn', `${good}, but it does not restrict other senders: end it with ~all or -all`)
       : judge('ok', good);
   const cost = `${count} of ${maxLookups} lookups`;
   if (include) {
@@ -153,7 +153,7 @@ export async function examineDmarc(dns: Resolver, parties: DmarcParties): Promis
   }
   const policy = above.find(([domain]) => domain === result.policyDomain) ?? above[0];
   if (!policy) {
-    const message = 'there is no DMARC record: large mailbox providers reject many of such emails';
+    const message = 'there is no DMARC record: large mailbox providers reject many such emails';
     const value = 'v=DMARC1; p=none';
     return [
       judge('fail', message, [{ action: 'add', name: `_dmarc.${from}`, type: 'TXT', value }]),
@@ -320,7 +320,7 @@ export async function examinePtr(dns: Resolver, ip: string): Promise<Finding> {
   const names = recordsOf(answer);
   if (names.length === 0) {
     const message =
-      'the address has no name, and many servers reject such senders: ask its provider to set one';
+      'the address has no reverse DNS name, and many servers reject such senders: ask its provider to set one';
     return judge('fail', message);
   }
   for (const name of names) {

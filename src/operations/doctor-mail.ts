@@ -135,11 +135,11 @@ export function judgeLogin(settings: SmtpSettings, { encrypted }: { encrypted: b
     const message = `${summary}, encrypted`;
     return verify
       ? finding(nameOf(settings), 'ok', message)
-      : finding(nameOf(settings), 'warn', `${message}; but verify=no lets anyone impersonate it`);
+      : finding(nameOf(settings), 'warn', `${message}, but verify=no lets anyone impersonate it`);
   }
   if (isLoopbackHost(host)) return finding(nameOf(settings), 'ok', summary);
   const data = auth ? 'the password and all emails are' : 'all emails are';
-  const message = `${summary}; but ${data} sent unencrypted (tls=${tls})`;
+  const message = `${summary}, but ${data} sent unencrypted (tls=${tls})`;
   return finding(nameOf(settings), 'warn', message);
 }
 
@@ -218,7 +218,7 @@ function describeResponse({ status, headers }: Response, body: string): string |
     return 'gets 405: a proxy in front of askback blocks POST requests';
   }
   if (status >= 500 || status === 429) return `gets ${status}: the service has a problem`;
-  return `gets ${status}, but not from askback: another program has that address`;
+  return `gets ${status}, but not from askback: another program uses that address`;
 }
 
 function describeError(error: Error, limitMs: number): string {

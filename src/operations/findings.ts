@@ -75,7 +75,7 @@ export function judgeClock(at: { before: Date; database: Date; after: Date }): F
   const skew = Math.round(at.database.getTime() - middle);
   const difference = `${Math.abs(skew)} ms ${skew < 0 ? 'behind' : 'ahead of'} this machine's`;
   if (Math.abs(skew) >= skewToFailAtMs) {
-    return finding('clock', 'fail', `the database's clock is ${difference}: set both by NTP`);
+    return finding('clock', 'fail', `the database's clock is ${difference}: sync both with NTP`);
   }
   const status = Math.abs(skew) >= skewToWarnOfMs ? 'warn' : 'ok';
   return finding('clock', status, `the database's clock is ${difference}`);

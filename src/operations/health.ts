@@ -188,11 +188,14 @@ export async function fetchHealth(
     const signal = AbortSignal.timeout(healthcheckTimeoutMs);
     const response = await fetch(url, { signal, redirect: 'manual' });
     const body = (await response.text()).slice(0, maxBody);
-    return { status: response.status, sentence: `${url} answers ${response.status}: ${body}` };
+    return {
+      status: response.status,
+      sentence: `${url} responded with ${response.status}: ${body}`,
+    };
   } catch (error) {
     const late = (error as Error).name === 'TimeoutError';
     const within = late ? ` within ${healthcheckTimeoutMs / 1000} seconds` : '';
-    return { status: null, sentence: `${url} does not answer${within}` };
+    return { status: null, sentence: `${url} does not respond${within}` };
   }
 }
 

@@ -103,9 +103,9 @@ const update = command({
   },
   async run(tools: CommandTools, values) {
     const { slug, logo, ai, 'no-ai': noAi, 'no-logo': noLogo } = values;
-    if (ai && noAi) throw new UsageError('--ai and --no-ai contradict each other', update.usage);
+    if (ai && noAi) throw new UsageError('--ai and --no-ai cannot be used together', update.usage);
     if (logo !== undefined && noLogo) {
-      throw new UsageError('--logo and --no-logo contradict each other', update.usage);
+      throw new UsageError('--logo and --no-logo cannot be used together', update.usage);
     }
     const changes: OrganizationChange = settingsFrom(values);
     if (slug !== undefined) changes.slug = slug;
@@ -113,7 +113,7 @@ const update = command({
     if (noLogo) changes.logo = null;
     if (logo !== undefined) changes.logo = await readBytes(logo);
     if (Object.keys(changes).length === 0) {
-      throw new UsageError('nothing to change was given', update.usage);
+      throw new UsageError('no changes were given', update.usage);
     }
     return await inDatabase(tools, async (db) => {
       const organization = await changeOrganization(db, commandWriter(values.id), changes);

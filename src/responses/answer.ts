@@ -187,7 +187,7 @@ function refuseUnlessOpen({ status, completed_by }: SurveyLink) {
 }
 
 const alreadyAnswered = () =>
-  new Refusal('conflict', 'this survey has been answered already', { code: 'already_answered' });
+  new Refusal('conflict', 'this survey has already been answered', { code: 'already_answered' });
 
 function publishAnswered(
   { category, held_reason, ...response }: NewResponse,

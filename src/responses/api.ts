@@ -132,7 +132,7 @@ const changedResponse = {
 
 export const responseSection: ApiSection = {
   name: 'Responses',
-  about: 'Read, filter, export and follow up responses, and get the score.',
+  about: 'Read, filter, export and follow up on responses, and get the score.',
   schemas: { Response, ResponseNote, Nps, NpsTrendRow },
   bodies: { ResponseChange: FollowUpInput, ResponseTags: TagsInput, NewNote: NoteInput },
   operations: [
@@ -288,7 +288,7 @@ export const answeringSection: ApiSection = {
       path: '/s/{token}',
       parameters: { token: linkPart('the `token` of a contact, from its email') },
       summary: 'Answer a survey by a personal link',
-      about: 'One response per contact. Answers that look automated go on hold.',
+      about: 'One response per contact. Responses that look automated are put on hold.',
     },
     {
       ...answering,

@@ -63,11 +63,11 @@ export async function runSearch<T>(
 const tooSlow = () =>
   new Refusal(
     'unprocessable',
-    `the search took longer than ${searchLimitMs / 1000} seconds: search for more letters, or in a shorter range of dates`,
+    `the search took longer than ${searchLimitMs / 1000} seconds: search for more letters, or in a shorter date range`,
     { code: 'search_too_slow' },
   );
 
-const callerLeft = () => new Refusal('invalid', 'the caller gave up this request');
+const callerLeft = () => new Refusal('invalid', 'the client closed the request');
 
 const propertyPrefix = 'property.';
 const answerPrefix = 'answer.';

@@ -36,7 +36,7 @@ export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Wri
       )
       select from released`;
     if (released.length === 0) {
-      throw new Refusal('conflict', 'this response has been replaced meanwhile');
+      throw new Refusal('conflict', 'this response was replaced in the meantime');
     }
     await emit(tx, { orgId, events });
     if (later) await enqueue(tx, [later]);

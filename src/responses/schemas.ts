@@ -106,7 +106,7 @@ const kindScope = {
   type: described(v.optional(oneOf(surveyTypes)), 'only surveys of this type'),
   audience: described(
     v.optional(oneOf(['employee', 'customer'])),
-    'only surveys of employees, or only all others',
+    'only employee surveys, or only all other surveys',
   ),
 };
 

@@ -196,6 +196,6 @@ export function startOf(interval: TrendInterval, day: Temporal.PlainDate): Tempo
 }
 
 const tooManyRows = () =>
-  new Refusal('invalid', `a trend has at most ${maxRows} rows: take a longer interval`, {
+  new Refusal('invalid', `a trend has at most ${maxRows} rows: use a longer interval`, {
     code: 'too_many_rows',
   });

@@ -492,8 +492,8 @@ export function createMailer({
     const letter = letterOf(claimed);
     const to = mailableAddress(claimed.email);
     const from = bounceDomain ? `bounce+${claimed.id}@${bounceDomain}` : letter.from;
-    if (!to) return rejectAddress('the address cannot be mailed to');
-    if (!from) return rejectAddress('the sender address of the survey cannot be mailed from');
+    if (!to) return rejectAddress('email cannot be sent to this address');
+    if (!from) return rejectAddress('email cannot be sent from the sender address of the survey');
     const { id: sendId, name, token, properties, reminds_of: remindsOf } = claimed;
     const contact = { sendId, email: to, name, token, properties, remindsOf };
     const message = letter.fill(letter.filling(contact, new Date()));

@@ -58,7 +58,7 @@ function summaryTools(db: Db, config: Config) {
 
 const analyze = databaseCommand({
   name: 'analyze',
-  does: 'has the running service analyze all comments since a time again',
+  does: 'queues all comments since a time for a new analysis',
   options: {
     org: orgOption('the organization'),
     since: option(Moment, 'D', 'the first day or moment'),

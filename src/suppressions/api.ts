@@ -67,7 +67,7 @@ const Suppression = v.object({
 });
 
 const BounceAnswer = v.object({
-  matched: v.pipe(v.boolean(), v.description('true if the message concerns an email of yours')),
+  matched: v.pipe(v.boolean(), v.description('true if the message is about one of your emails')),
   action: v.pipe(
     v.picklist(['bounced', 'unsubscribed', 'none']),
     v.description(
@@ -117,7 +117,7 @@ export const suppressionOperations: readonly Operation[] = [
     path: '/api/bounces',
     summary: 'Report a bounce',
     about:
-      'Post a message that came to the return address. A delivery report or complaint about an email of yours blocks ' +
+      'Post a message that came to the return address. A delivery report or complaint about one of your emails blocks ' +
       'its address. Other messages have no effect, so you can post everything that arrives.',
     permission: 'write',
     message: 'the raw message with its headers',

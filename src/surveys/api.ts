@@ -110,7 +110,7 @@ const path = '/api/v1/surveys';
 
 export const surveySection: ApiSection = {
   name: 'Surveys',
-  about: 'A question for a list of people.',
+  about: 'A survey asks for a score, a comment and follow-up questions.',
   schemas: { SurveyItem, Survey },
   bodies: surveyBodies,
   operations: [
@@ -129,7 +129,7 @@ export const surveySection: ApiSection = {
       method: 'get',
       path: `${path}/{id}`,
       summary: 'Get a survey with its results',
-      about: '`stats` covers all responses that are not held.',
+      about: '`stats` covers all responses that are not on hold.',
       permission: 'read',
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
     },
@@ -207,7 +207,8 @@ export const surveySection: ApiSection = {
       method: 'post',
       path: `${path}/{id}/copy`,
       summary: 'Copy a survey',
-      about: 'The copy is a draft with the same texts and settings, without contacts and answers.',
+      about:
+        'The copy is a draft with the same texts and settings, without contacts and responses.',
       permission: 'write',
       answer: { status: 201, about: 'the copy', schema: One(Survey) },
     },

@@ -107,14 +107,18 @@ const update = command({
     question: optional(Line(maxQuestionLength), 'Q', 'the question it asks'),
     'from-name': optional(Name, 'N', 'the name of the sender'),
     'from-email': optional(Email, 'E', "the sender's address"),
-    type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale; only without answers'),
+    type: optional(
+      OneOf(surveyTypes),
+      surveyTypes.join('|'),
+      'its scale; cannot change once there are responses',
+    ),
     ...withoutDefaults(commonOptions),
     questions: questionsOption,
   },
   async run(tools: CommandTools, options) {
     const change = await readOptions(options, SurveyChangeInput);
     if (Object.values(change).every((value) => value === undefined)) {
-      throw new UsageError('nothing to change was given', update.usage);
+      throw new UsageError('no changes were given', update.usage);
     }
     return await inDatabase(tools, async (db) => {
       const { org_id } = await getSurvey(db, options.id);

@@ -84,7 +84,7 @@ export async function completeIfAnswered(
   const survey = await completeAnswered(tx, orgId, surveyId);
   if (!survey) return false;
   await publishCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
-  const writer = jobWriter(orgId, 'every contact has answered');
+  const writer = jobWriter(orgId, 'every contact has responded');
   await recordStatus(tx, writer, surveyId, 'survey.completed');
   return true;
 }
@@ -225,7 +225,9 @@ const surveyCompletedError = () =>
   });
 
 const hasAnswersError = (consequence: string) =>
-  new Refusal('conflict', `the survey has answers: ${consequence}`, { code: 'survey_has_answers' });
+  new Refusal('conflict', `the survey has responses: ${consequence}`, {
+    code: 'survey_has_answers',
+  });
 
 export function surveyToJson(row: SurveyRow, publicUrl: string) {
   const { org_id, completed_by, share_id, promoters, passives, detractors, score_sum, ...survey } =

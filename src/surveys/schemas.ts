@@ -25,7 +25,7 @@ const item = {
   from_email: described(v.string(), 'sender address'),
   status: described(
     v.picklist(['draft', 'active', 'completed']),
-    'completed when every contact has responded, or when closed by hand',
+    'completed when every contact has responded, or when closed manually',
   ),
   type: v.picklist(surveyTypes),
   audience: described(
@@ -87,7 +87,7 @@ export const Survey = v.object({
   subject: described(v.nullable(v.string()), 'subject of its email; null: the question'),
   intro: described(v.nullable(v.string()), 'text before the question in its email'),
   follow_up: described(v.nullable(FollowUp), 'question above the comment'),
-  thanks: described(v.nullable(Thanks), 'text shown after an answer'),
+  thanks: described(v.nullable(Thanks), 'text shown after a response'),
   texts: described(v.record(v.string(), SurveyTexts), 'texts in other languages, by language tag'),
   questions: described(v.array(Question), 'follow-up questions in their order, archived ones last'),
   reminders: v.array(v.object({ after_days: Count, subject: v.optional(v.string()) })),
@@ -113,7 +113,7 @@ export const Survey = v.object({
 export const DeleteQuery = v.object({
   answers: described(
     v.optional(v.picklist(['delete'], 'must be delete')),
-    'also deletes the answers; without it, a survey with answers is not deleted',
+    'also deletes the responses; without it, a survey with responses is not deleted',
   ),
 });
 
@@ -198,7 +198,7 @@ const RemindersInput = described(
         .sort((one, other) => one.after_days - other.after_days),
     ),
   ),
-  'emails to contacts who have not answered, this many days after the first email',
+  'emails to contacts who have not responded, this many days after the first email',
 );
 
 const AskAfterDays = described(
@@ -319,7 +319,7 @@ const ThanksInput = described(
     [ThanksParagraph, v.pipe(byCategory(ThanksWordsInput), v.check(hasCategory, TextByCategory))],
     'must be text, or an object by category with text, link_url and link_text',
   ),
-  'text shown after an answer: one text, or one per category with a link',
+  'text shown after a response: one text, or one per category with a link',
 );
 
 const optionalTexts = {
@@ -393,7 +393,7 @@ export const SurveyChangeInput = v.object({
   from_name: v.optional(Name),
   from_email: v.optional(Address),
   reply_to: v.optional(Address),
-  type: described(v.optional(Type), 'cannot change once there are answers'),
+  type: described(v.optional(Type), 'cannot change once there are responses'),
   language: v.optional(LanguageTag),
   status: described(v.optional(Status), 'draft only if nothing was sent or answered'),
   ...commonFields,

@@ -83,7 +83,7 @@ const refuseDuplicate =
   (name: string) =>
   (error: unknown): never => {
     if (!violates(error, 'tags_one_per_name')) throw error;
-    throw new Refusal('conflict', `the organization has a tag named ${name} already`, {
+    throw new Refusal('conflict', `the organization already has a tag named ${name}`, {
       code: 'name_taken',
     });
   };

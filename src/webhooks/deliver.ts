@@ -65,7 +65,7 @@ export async function attempt(
 /** Hides whether a name resolves, so that webhooks cannot probe the operator's network. */
 const hideResolution = (answer: OutboundAnswer): OutboundAnswer =>
   answer.errorKind === 'dns' || answer.errorKind === 'forbidden'
-    ? { ...answer, error: 'the url leads to no address that may be reached', durationMs: 0 }
+    ? { ...answer, error: 'the url does not point to an allowed address', durationMs: 0 }
     : answer;
 
 export const bodyOf = ({ statusCode, body }: OutboundAnswer) => (statusCode === null ? null : body);

@@ -111,7 +111,7 @@ export const eventTypes = [
   },
   {
     type: 'survey.completed',
-    description: 'A survey was completed: every contact responded, or it was closed by hand.',
+    description: 'A survey was completed: every contact responded, or it was closed manually.',
   },
   { type: 'summary.generated', description: 'An executive summary was generated.' },
 ] as const;

@@ -317,12 +317,15 @@ export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id
         `Reason: ${deactivated_reason}.`,
         'Events since then are recorded as skipped deliveries. Once your endpoint works again, turn the webhook on and replay them: in the app, or with the API (PUT /api/webhooks/:id with {"active": true}, then POST /api/webhooks/:id/replay).',
       ],
-      button: { text: 'Open the webhook', url: `${publicUrl}/o/${slug}/webhooks/${webhook_id}` },
+      button: { text: 'View webhook', url: `${publicUrl}/o/${slug}/webhooks/${webhook_id}` },
       foot: `You received this email because yours is the contact address of ${organization}.`,
     }),
     id: `deactivated-${webhook_id}-${deactivated_at.getTime()}`,
     group: org_id,
   });
   if (outcome.kind !== 'accepted')
-    log.warn({ webhook_id, outcome: outcome.kind }, 'notice of a deactivated webhook was not sent');
+    log.warn(
+      { webhook_id, outcome: outcome.kind },
+      'could not send the notice of a webhook that was turned off',
+    );
 }

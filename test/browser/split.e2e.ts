@@ -39,7 +39,7 @@ const hasCount = (page: Page, count: number) =>
 test('a response opens next to its list with its own URL', async () => {
   const page = await open('?category=detractor');
   await page.getByText('Select a response to read it.').waitFor();
-  await page.getByText(/^In the list, the keys j and k/).waitFor();
+  await page.getByText(/^Shortcuts: j and k/).waitFor();
   const kept = await page.locator('.inbox').elementHandle();
   await row(page, 1).click();
   await isShown(page, 1);

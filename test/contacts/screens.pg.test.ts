@@ -91,6 +91,6 @@ test('editor maps, imports and deletes a list', async () => {
   const [ann] = await db`select properties from contacts where survey_id = ${survey_id}`;
   assert.deepEqual(ann?.['properties'], { language: 'de' });
   assert.match(await (await get(`${path}/delete`)).text(), /the 1 contact that this list added/);
-  assert.match(await (await submit(`${path}/delete`)).text(), /with 1 contact/);
+  assert.match(await (await submit(`${path}/delete`)).text(), /List and 1 contact deleted/);
   assert.equal((await db`select from contacts where survey_id = ${survey_id}`).length, 0);
 });

@@ -155,7 +155,7 @@ test('a response that cannot be stored is sent and logged', async (t) => {
     const request_id = `request-${query.length}`;
     const named = { ...write, 'Idempotency-Key': request_id, 'X-Request-Id': request_id };
     assert.equal((await post(named, '{}', `${path}${query}`)).status, 201);
-    const line = ['error', 'could not store an answer', { err: 'not now', request_id }];
+    const line = ['error', 'could not store a response', { err: 'not now', request_id }];
     assert.deepEqual(lines.splice(0), [line]);
   }
   await allow();

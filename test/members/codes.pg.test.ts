@@ -114,7 +114,7 @@ test('a secret sealed with the previous key is resealed with the current one', a
     select count(totp_secret)::int as sealed from members`;
   const { lines, log } = keptLog();
   await resealSecrets({ db, log, secrets: createSecrets([randomBytes(32)]) });
-  const line = ['error', 'secrets of one-time codes cannot be opened', { count: sealed }];
+  const line = ['error', 'secrets of two-step verification cannot be opened', { count: sealed }];
   assert.deepEqual(lines.splice(0), [line]);
   await resealSecrets({ db, log, secrets: createSecrets([today, before]) });
   assert.deepEqual(lines, []);

@@ -217,7 +217,7 @@ test('a person who cancels at the provider can try again', async () => {
   state.denies = false;
   assert.equal(answer.status, 403);
   assert.equal((await browser.get(await goThrough(browser, account()))).status, 303);
-  assert.match(await answer.text(), /You cancelled the sign-in at Acme Login/);
+  assert.match(await answer.text(), /You canceled the sign-in at Acme Login/);
 });
 
 test('a provider outage does not affect password sign-in', async () => {

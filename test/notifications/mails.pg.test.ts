@@ -77,7 +77,7 @@ test("detractor is mailed once without people's names", async () => {
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
   const { subject, text = '', html = '' } = mails[0]!;
-  assert.equal(subject, 'A detractor answered: Onboarding');
+  assert.equal(subject, 'A detractor responded: Onboarding');
   assert.match(text, /2 of 10/);
   assert.match(text, /far too slow/);
   assert.doesNotMatch(`${text} ${html}`, /zoe/i);

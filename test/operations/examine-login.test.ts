@@ -37,7 +37,7 @@ test('examineLogin accepts a login over TLS and sends no email', async () => {
   const host = await relay();
   const { name, status, message } = await look(`smtp://ann:right@${host}?verify=no`);
   assert.deepEqual([name, status], [`SMTP ${host}`, 'warn']);
-  assert.equal(message, 'accepts the login, encrypted; but verify=no lets anyone impersonate it');
+  assert.equal(message, 'accepts the login, encrypted, but verify=no lets anyone impersonate it');
   assert.deepEqual(seen, ['login ann']);
 });
 
@@ -83,13 +83,13 @@ const connections: [url: string, encrypted: boolean, said: string][] = [
   [
     'smtp://ann:x@mail.test?tls=none',
     false,
-    `warn accepts the login; but the password and all emails are ${clear}`,
+    `warn accepts the login, but the password and all emails are ${clear}`,
   ],
   ['smtp://localhost?tls=none', false, 'ok accepts connections without a login'],
   [
     'smtp://mail.test?verify=no',
     true,
-    'warn accepts connections without a login, encrypted; but verify=no lets anyone impersonate it',
+    'warn accepts connections without a login, encrypted, but verify=no lets anyone impersonate it',
   ],
   ['smtp://mail.test', true, 'ok accepts connections without a login, encrypted'],
 ];

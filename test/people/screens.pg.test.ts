@@ -59,7 +59,7 @@ test('person screen shows every event and no address in its URL', async () => {
   const list = await page();
   assert.match(list, new RegExp(`href="${path}/${id}"`));
   const text = await page(`/${id}`);
-  for (const shown of [/Added to the survey/, /Answered/, /Blocked/, /was asked a week ago/]) {
+  for (const shown of [/Added to the survey/, /Responded/, /Blocked/, /was asked a week ago/]) {
     assert.match(text, shown);
   }
   assert.match(text, new RegExp(`responses/${response}"><span class="chip is-detractor">3<`));

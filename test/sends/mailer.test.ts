@@ -118,18 +118,18 @@ for (const said of [rejected('550 5.1.1 no'), busy(), lost(), unanswered('silenc
 
 const rejectAddress = 'ada@example.com\r\nRCPT TO:<eve@example.com>';
 const undeliverable: [what: string, email: string, from: string, response: string][] = [
-  ['contact', rejectAddress, claimed.survey.from_email, 'the address cannot be mailed to'],
+  ['contact', rejectAddress, claimed.survey.from_email, 'email cannot be sent to this address'],
   [
     'sender',
     claimed.email,
     rejectAddress,
-    'the sender address of the survey cannot be mailed from',
+    'email cannot be sent from the sender address of the survey',
   ],
   [
     'contact, and so is its sender,',
     rejectAddress,
     rejectAddress,
-    'the address cannot be mailed to',
+    'email cannot be sent to this address',
   ],
 ];
 for (const [what, email, from_email, response] of undeliverable) {

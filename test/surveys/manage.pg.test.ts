@@ -134,7 +134,7 @@ test('existing contacts are due from the day ask_after_days was set', async () =
   assert.equal(await since(), null);
 });
 
-test('type and audience cannot change once there are answers', async () => {
+test('type and audience cannot change once there are responses', async () => {
   const org = await client();
   for (const held_reason of [null, 'two scores opened']) {
     const id = await makeSurvey(db, org.id);

@@ -151,7 +151,7 @@ test('the form shows errors of several fields above them', async () => {
   assert.equal((await surveys())[0]!['name'], 'Before');
 });
 
-test('the scale cannot change once there are answers', async () => {
+test('the scale cannot change once there are responses', async () => {
   const { org, get, post, surveys } = await member();
   const id = await makeSurvey(db, org);
   await makeResponse(db, { org_id: org, survey_id: id });

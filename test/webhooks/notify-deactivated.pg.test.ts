@@ -41,7 +41,7 @@ test('emails the contact address when a webhook is turned off', async (t) => {
     [{ slug: string }]
   >`select slug from organizations where id = ${org_id}`;
   const screen = `https://askback.test/o/${slug}/webhooks/${webhook_id}`;
-  assert.ok(text?.includes(`Open the webhook:\n${screen}\n`));
+  assert.ok(text?.includes(`View webhook:\n${screen}\n`));
   assert.ok(html?.includes(`href="${screen}"`));
   assert.ok(!html?.includes('<2>'));
   assert.ok(

@@ -369,7 +369,7 @@ export function emptyStateOf({ kind, after_days }: CampaignRun): [title: string,
   if (kind === 'reminder') {
     return [
       'No reminders due yet',
-      `Contacts are reminded ${days} after the email if they have not answered.`,
+      `Contacts are reminded ${days} after the email if they have not responded.`,
     ];
   }
   if (kind === 'asking') {
@@ -417,7 +417,7 @@ function SendForm(props: SendFormProps) {
       </div>
       {refusal === null ? (
         <p class="small soft">
-          You can pause or stop it at any time. Sent emails can’t be recalled.
+          You can pause or stop the campaign at any time. Sent emails can’t be recalled.
         </p>
       ) : null}
     </form>
@@ -482,7 +482,7 @@ const windowText = ({ days, from, to, time_zone }: NonNullable<ManagedSurvey['se
 function reminderText(reminders: ManagedSurvey['reminders']): string {
   if (reminders.length === 0) return 'None';
   const days = reminders.map(({ after_days }) => String(after_days)).join(', ');
-  return `After ${days} ${days === '1' ? 'day' : 'days'} without an answer`;
+  return `After ${days} ${days === '1' ? 'day' : 'days'} without a response`;
 }
 
 function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {

@@ -117,7 +117,7 @@ export function contactScreens({ db }: { db: Db }) {
         title: `Delete ${upload.name}`,
         cancel: c.req.path.replace(/\/delete$/, ''),
         what: upload.imported_at
-          ? `Deletes the ${counted(upload.added ?? 0, 'contact')} that this list added, except the ones that were emailed or have answered since.`
+          ? `Deletes the ${counted(upload.added ?? 0, 'contact')} that this list added, except the ones that were emailed or have responded since.`
           : 'Deletes the uploaded list. No contacts were imported from it.',
       });
     })
@@ -126,7 +126,7 @@ export function contactScreens({ db }: { db: Db }) {
       const editor = requireRole(c, 'editor');
       const upload = await readUpload(c, db, editor.orgId);
       const deleted = await deleteUploadedContacts({ db }, editor, upload);
-      const text = `List deleted, with ${counted(deleted, 'contact')}.`;
+      const text = `List and ${counted(deleted, 'contact')} deleted.`;
       return redirectWith(c, contactsPath(c), text);
     })
 
@@ -289,7 +289,7 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
         for personalization and filters.
       </p>
       {columns.some(({ use }) => use === 'name') ? null : (
-        <p>No column seems to contain names, so emails will greet nobody by name.</p>
+        <p>No column seems to contain names, so emails won’t greet contacts by name.</p>
       )}
       <DataTable
         caption="First rows of the list"
@@ -410,7 +410,7 @@ function ContactList(props: ContactListProps) {
             { head: 'Name' },
             { head: 'Status' },
             { head: 'Sent' },
-            { head: 'Answered' },
+            { head: 'Responded' },
             ...(mayEdit ? [{ head: 'Actions', hidden: true, number: true }] : []),
           ]}
           rows={contacts.map((contact) => ({
@@ -505,7 +505,7 @@ const statusLabels = {
   pending: ['waiting', 'Not sent yet'],
   sending: ['waiting', 'Sending'],
   sent: ['fine', 'Sent'],
-  responded: ['fine', 'Answered'],
+  responded: ['fine', 'Responded'],
   failed: ['failed', 'Failed'],
   bounced: ['failed', 'Bounced'],
   unsubscribed: ['skipped', 'Unsubscribed'],

@@ -177,7 +177,7 @@ export function serverRefusal(output: string): Refusal {
   const remedy = remedies.find(([pattern]) => pattern.test(output))?.[1];
   const said = output.match(/(?:FATAL|PANIC|ERROR|error):\s*(.+)/)?.[1];
   const reason =
-    remedy ?? said ?? (output.trim().split('\n').at(-1) || 'it ended without saying why');
+    remedy ?? said ?? (output.trim().split('\n').at(-1) || 'it ended without an error message');
   return new Refusal('unavailable', `the embedded Postgres did not start: ${reason}`, {
     code: 'embedded_postgres',
   });

@@ -55,7 +55,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   if (!serving.tryExclusive()) {
     throw new Refusal(
       'unavailable',
-      `another process serves from ${folder.path} already: stop it, or use another folder`,
+      `another process already serves from ${folder.path}: stop it, or use another folder`,
     );
   }
   return await useServer(folder, options, [serving]);
@@ -186,8 +186,7 @@ function createHandle(
     },
     onExit: (listener) => {
       server.gone.then(() => {
-        if (!leaving)
-          listener(`the embedded Postgres has ended; ${folder.path}/postgres.log says why`);
+        if (!leaving) listener(`the embedded Postgres has ended: see ${folder.path}/postgres.log`);
       });
     },
   };

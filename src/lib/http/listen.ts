@@ -115,7 +115,7 @@ export function sortPassedSockets(
 function holdSocket(descriptor: number): { socket: Socket; host: string; port: number } {
   const refusal = new Refusal(
     'unavailable',
-    `LISTEN_FDS: the descriptor ${descriptor} is no TCP socket to listen on`,
+    `LISTEN_FDS: the descriptor ${descriptor} is not a listening TCP socket`,
   );
   let socket: Socket;
   try {

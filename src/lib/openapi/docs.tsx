@@ -140,8 +140,8 @@ const Events = ({ document: { webhooks, components } }: { document: Document }) 
   <section>
     <h2>Events</h2>
     <p>
-      A webhook receives events by POST. Verify the signature over the raw body, answer 2xx within
-      10 seconds, and ignore unknown fields.
+      A webhook receives events by POST. Verify the signature over the raw body, respond with 2xx
+      within 10 seconds, and ignore unknown fields.
     </p>
     <h3>Headers of every delivery</h3>
     <dl>
@@ -209,7 +209,7 @@ const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
               <h4>
                 {status} {STATUS_CODES[status]}: <span class="soft">{description}</span>
               </h4>
-              <Table name={`Answer ${status} of ${of.summary}`} rows={rows} />
+              <Table name={`Response ${status} of ${of.summary}`} rows={rows} />
               {example === undefined ? null : <Code text={JSON.stringify(example, null, 2)} />}
             </>
           );

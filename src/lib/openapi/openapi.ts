@@ -70,7 +70,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
         requestBody: { required: true, content },
         responses: {
           '2XX': {
-            description: 'Received. Any other status, or no answer within 10 s, is a failure.',
+            description: 'Received. Any other status, or no response within 10 s, is a failure.',
           },
         },
       },

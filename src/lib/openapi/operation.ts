@@ -136,7 +136,7 @@ function codesByStatus({ method, path, permission, body, message, ...operation }
   return codes;
 }
 
-const notModified = 'Not modified since the answer with this `ETag`.';
+const notModified = 'Not modified since the response with this `ETag`.';
 
 const meanings: Partial<Record<ErrorCode, string>> = {
   invalid: 'a field or parameter is missing or invalid',
@@ -230,7 +230,7 @@ const idempotencyKey: Parameter = {
   in: 'header',
   required: false,
   description:
-    'A unique value for this request. A repeat within 24 hours returns the stored answer.',
+    'A unique value for this request. A repeat within 24 hours returns the stored response.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7E]{1,255}$' },
 };
 
@@ -269,9 +269,9 @@ export const headers = {
   RateLimit: text(
     'The remaining requests: `"default";r=42;t=17` is 42 requests for another 17 seconds.',
   ),
-  'Idempotent-Replayed': text('`true` if this is the stored answer of an earlier request.'),
+  'Idempotent-Replayed': text('`true` if this is the stored response to an earlier request.'),
   'X-Ignored-Fields': text('Unknown fields of the body, which were ignored.'),
-  ETag: text('The version of this answer. Send it in `If-None-Match` to get 304 if unchanged.'),
+  ETag: text('The version of this response. Send it in `If-None-Match` to get 304 if unchanged.'),
   Link: text('The next page of a list, with `rel="next"`.'),
   'Retry-After': text('Seconds to wait before you try again.'),
 };

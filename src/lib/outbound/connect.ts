@@ -108,7 +108,7 @@ export class OutboundFailure extends Error {
   }
 }
 
-export const answerTooLarge = new OutboundFailure('protocol', 'the answer is too large');
+export const answerTooLarge = new OutboundFailure('protocol', 'the response is too large');
 
 /** Makes a socket return small pieces and close above the limit. */
 export function limitAnswer<S extends Socket>(socket: S): S {
@@ -279,7 +279,7 @@ export type FailureKind =
   | 'connect' // the connection was refused
   | 'tls' // the certificate is invalid
   | 'timeout' // no complete answer in time
-  | 'reset' // the connection ended before the answer was complete
+  | 'reset' // the connection ended before the response was complete
   | 'protocol' // the answer is not HTTP
   | 'busy' // no free connection to this host in time, so nothing was sent
   | 'cancelled'; // the process is stopping
@@ -288,18 +288,22 @@ export function failureOf(error: Error & { code?: string }): OutboundFailure | u
   if (error instanceof OutboundFailure) return error;
   const code = error.code ?? '';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return new OutboundFailure('protocol', 'the headers of the answer are too large', error);
+    return new OutboundFailure('protocol', 'the headers of the response are too large', error);
   }
   if (isProtocolError(error)) {
-    return new OutboundFailure('protocol', 'the answer is not valid HTTP', error);
+    return new OutboundFailure('protocol', 'the response is not valid HTTP', error);
   }
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
-    return new OutboundFailure('cancelled', 'the request was cancelled', error);
+    return new OutboundFailure('cancelled', 'the request was canceled', error);
   }
   if (/^(UND_ERR_INVALID_ARG|UND_ERR_REQ_|UND_ERR_NOT_SUPPORTED|ERR_INVALID_)/.test(code)) {
     return undefined;
   }
-  return new OutboundFailure('reset', 'the connection ended before the answer was complete', error);
+  return new OutboundFailure(
+    'reset',
+    'the connection ended before the response was complete',
+    error,
+  );
 }
 
 function socketFailure(error: Error & { code?: string }, dialled: boolean): OutboundFailure {

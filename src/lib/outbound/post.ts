@@ -103,8 +103,8 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     const timer = setTimeout(() => {
       answering.cancel(
         sent
-          ? new OutboundFailure('timeout', `no complete answer within ${deadlineMs / 1000} s`)
-          : new OutboundFailure('busy', 'too many requests to this host are under way'),
+          ? new OutboundFailure('timeout', `no complete response within ${deadlineMs / 1000} s`)
+          : new OutboundFailure('busy', 'too many requests to this host are in progress'),
       );
     }, deadlineMs);
     return promise.finally(() => {
@@ -165,14 +165,14 @@ function receiver(finish: (answer: OutboundAnswer) => void, fault: (error: Error
   /** Finishes first, because the abort is reported as an error. */
   function abort(failure: OutboundFailure | null) {
     end(failure);
-    connection?.abort(failure ?? new Error('the answer is too large'));
+    connection?.abort(failure ?? new Error('the response is too large'));
   }
 
   const handler: Receiver = {
     cancel: abort,
     onRequestStart(controller) {
       connection = controller;
-      if (finished) controller.abort(new Error('cancelled before it was sent'));
+      if (finished) controller.abort(new Error('canceled before it was sent'));
     },
     onResponseStart(_controller, status, headers) {
       if (status < 200) return;

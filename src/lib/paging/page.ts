@@ -129,7 +129,7 @@ export const Page = v.object({
       v.rawTransform(({ dataset, addIssue, NEVER }) => {
         const position = decodeCursor(dataset.value);
         if (position) return position;
-        addIssue({ message: 'is not a cursor that this service gave out' });
+        addIssue({ message: 'is not a valid cursor' });
         return NEVER;
       }),
     ),

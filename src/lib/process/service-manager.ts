@@ -55,6 +55,6 @@ async function connectTo(path: string): Promise<number> {
   const address = Buffer.concat([family, Buffer.from(path.replace(/^@/, '\0'))]);
   const descriptor = libc.functions.socket(unixFamily, datagram | closeOnExec, 0);
   const refused = libc.functions.connect(descriptor, address, address.length);
-  if (refused) throw new Error(`NOTIFY_SOCKET: ${path} cannot be connected to`);
+  if (refused) throw new Error(`NOTIFY_SOCKET: cannot connect to ${path}`);
   return descriptor;
 }

@@ -73,7 +73,7 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
   /** If this fails, the next sweep frees the jobs. */
   async function free(poolId: string) {
     await current.session.free([poolId]).catch((error) => {
-      log.debug({ err: error }, 'a worker pool could not be freed, a sweep will do it');
+      log.debug({ err: error }, 'could not free a worker pool, the next sweep will do it');
     });
     alive.delete(poolId);
     freed.publish(null);

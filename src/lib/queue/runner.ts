@@ -56,7 +56,7 @@ export async function startJobs(options: JobsOptions) {
   async function runOnce() {
     const instance = await startInstance(options, timing.pollMs);
     current = instance;
-    if (failing) log.info('a job runner runs again');
+    if (failing) log.info('a job runner is running again');
     failing = false;
     tried.resolve();
     const isStopping = await Promise.race([instance.ended, stopping.promise]);
@@ -187,7 +187,7 @@ async function startInstance(options: JobsOptions, pollMs: number) {
   );
   if (!works) {
     void drain();
-    throw new Error('a runner did not start to work');
+    throw new Error('a job runner did not start');
   }
   return {
     ended,

@@ -82,7 +82,9 @@ async function limitTime<T>(
     giveUp,
   }: { settings: SmtpSettings; signal: AbortSignal | undefined; giveUp: (reason: string) => T },
 ): Promise<T> {
-  const limited = unlessAborted(attempt, signal, () => giveUp('the time for sending was over'));
+  const limited = unlessAborted(attempt, signal, () =>
+    giveUp('the time limit for sending was reached'),
+  );
   return await withinMs(limited, settings.wholeTimeoutMs, () => giveUp('the server took too long'));
 }
 
@@ -358,7 +360,7 @@ const tooLarge = (maxBytes: number) =>
   refusedHere(
     552,
     '5.3.4',
-    `the message is larger than the ${maxBytes} bytes that the server takes`,
+    `the message is larger than the ${maxBytes} bytes that the server accepts`,
   );
 
 export const rejectAddress = (response: string) => refusedHere(553, '5.1.3', response);

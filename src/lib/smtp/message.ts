@@ -203,7 +203,7 @@ function encodedSlot(kind: Body['kind'], slots: Readonly<Record<string, string>>
 
 function slotValue(slots: Readonly<Record<string, string>>, name: string): string {
   const value = slots[name];
-  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
+  if (value === undefined) throw new Error(`no value for the slot ${name}`);
   return value;
 }
 

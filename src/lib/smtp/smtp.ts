@@ -253,8 +253,8 @@ function callOnce(mayLeave: SendOptions['mayLeave']): () => Promise<boolean> {
 }
 
 const closed: MailOutcome = { kind: 'lost', reason: 'the mail service is stopping' };
-const withdrawn: MailOutcome = { kind: 'lost', reason: 'it is not to be sent any more' };
-const outOfTime: MailOutcome = { kind: 'lost', reason: 'the time for sending was over' };
+const withdrawn: MailOutcome = { kind: 'lost', reason: 'it should no longer be sent' };
+const outOfTime: MailOutcome = { kind: 'lost', reason: 'the time limit for sending was reached' };
 
 function loadSignal(outcome: MailOutcome | undefined) {
   if (!outcome || outcome.kind === 'lost' || outcome.kind === 'unknown') return 'failed';

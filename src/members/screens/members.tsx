@@ -97,7 +97,7 @@ export const memberScreens = (tools: MemberTools) =>
         c,
         listPath(c),
         tools.mailbox
-          ? 'Invitation created, but not sent, because no mail server is set up. An operator of this server can pass on its link from the built-in mailbox.'
+          ? 'Invitation created, but not sent, because no mail server is configured. An operator of this server can pass on its link from the built-in mailbox.'
           : 'Invitation sent.',
       );
     })
@@ -202,7 +202,7 @@ async function showList(
         <Secret title="Invitation link" label="Invitation link" value={link.output.url} done={path}>
           <p>
             {mailbox
-              ? 'No mail server is set up, so pass this link on yourself.'
+              ? 'No mail server is configured, so pass this link on yourself.'
               : 'The link was also sent by email.'}{' '}
             You won't see it again. Anyone with this link can join as the invited person.
           </p>

@@ -95,7 +95,7 @@ function showRequest(c: Context, form = emptyForm()) {
     form,
     fields: <Email form={form} />,
     button: 'Send link',
-    more: { href: '/sign-in', text: 'Back to sign in' },
+    more: { href: '/sign-in', text: 'Back to sign-in' },
   });
 }
 
@@ -104,7 +104,7 @@ function showSent(c: Context, { mailbox }: MemberTools) {
     <>
       <p>
         {mailbox
-          ? "No mail server is set up. If this email has an account, the link is in this server's built-in mailbox, which its operator can read. The operator can also run askback member reset to create one."
+          ? "No mail server is configured. If this email has an account, the link is in this server's built-in mailbox, which its operator can read. The operator can also run askback member reset to create one."
           : 'If this email has an account, a link to set a new password is on its way. It works once, within an hour.'}
       </p>
       {mailbox ? null : (
@@ -114,7 +114,7 @@ function showSent(c: Context, { mailbox }: MemberTools) {
         </p>
       )}
       <p>
-        <LinkButton href="/sign-in" text="Back to sign in" kind="more" />
+        <LinkButton href="/sign-in" text="Back to sign-in" kind="more" />
       </p>
     </>
   );

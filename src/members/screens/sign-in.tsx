@@ -219,7 +219,7 @@ export function getRelyingParty({ publicUrl }: MemberTools) {
 const outcomeTexts = (name: string) => ({
   late: 'It was started in another browser, was already used, or took longer than ten minutes.',
   unreachable: `${name} is not responding. Try again in a moment, or sign in another way.`,
-  cancelled: `You cancelled the sign-in at ${name}.`,
+  cancelled: `You canceled the sign-in at ${name}.`,
   refused: `${name} and this server disagree. Try again. If it keeps failing, the log of this server has the reason.`,
   no_email: `${name} did not send your email address.`,
   unverified: `${name} has not verified your email address. Verify it there and sign in again.`,

@@ -155,7 +155,8 @@ function PeopleList({ path, search, people, meta }: PeopleProps) {
       about="One row per email address, newest first"
       none={{
         title: 'No people yet',
-        means: 'Everyone you add to a survey appears here, with what they were sent and answered.',
+        means:
+          'Everyone you add to a survey appears here, with the emails they got and their responses.',
       }}
       noneFound={{ title: 'No people match', means: 'Try a shorter search.' }}
     >
@@ -172,7 +173,7 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
       { head: 'Name' },
       { head: 'Surveys', number: true },
       { head: 'Last sent' },
-      { head: 'Last answered' },
+      { head: 'Last response' },
       { head: 'Status' },
     ]}
     rows={people.map((person) => ({
@@ -340,8 +341,8 @@ const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   unknown: { kind: 'warning', text: 'Outcome unknown' },
   blocked: { kind: 'skipped', text: 'Blocked' },
   opened: { kind: 'fine', text: 'Opened the link' },
-  answered: { kind: 'fine', text: 'Answered' },
-  answer_held: { kind: 'waiting', text: 'Answered, on hold' },
+  answered: { kind: 'fine', text: 'Responded' },
+  answer_held: { kind: 'waiting', text: 'Responded, on hold' },
   delivered: { kind: 'fine', text: 'Delivered to a webhook' },
   not_delivered: { kind: 'failed', text: 'Not delivered to a webhook' },
   unsubscribed: { kind: 'warning', text: 'Unsubscribed' },

@@ -85,7 +85,7 @@ const byStatus: Readonly<Record<number, ErrorText>> = {
   },
   503: {
     title: 'The service is unavailable',
-    text: 'The database cannot be reached. Try again in a moment.',
+    text: 'The database can’t be reached. Try again in a moment.',
   },
 };
 

@@ -73,7 +73,7 @@ const reasons: [output: string, reason: string][] = [
   ['PANIC:  could not locate a valid checkpoint record', 'its data is damaged'],
   ['LOG:  starting\nFATAL:  first\nFATAL:  second', 'first'],
   ['postgres: error while loading shared libraries: libz.so.1', 'postgres: error while loading'],
-  ['', 'it ended without saying why'],
+  ['', 'it ended without an error message'],
 ];
 for (const [output, reason] of reasons) {
   test(`a Postgres that ends with ${JSON.stringify(output).slice(0, 30)}… is rejected with a reason`, () => {

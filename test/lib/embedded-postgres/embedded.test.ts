@@ -114,7 +114,7 @@ test('a second serving process on the same folder is rejected', async (t) => {
   const first = await hold(t, dataDir);
   assert.match(first.said, /^ready /);
   const second = await hold(t, dataDir);
-  assert.match(second.said, /^refused another process serves from .* already: stop it/);
+  assert.match(second.said, /^refused another process already serves from .*: stop it/);
 });
 
 test('a command uses the running server and leaves it running', async (t) => {
@@ -140,10 +140,7 @@ test('the exit is reported to the process that serves when the server dies', asy
   const dataDir = dataFolder(t);
   const holder = await hold(t, dataDir);
   process.kill(postmasterPid(dataDir), 'SIGKILL');
-  assert.match(
-    await holder.next(),
-    /^exit the embedded Postgres has ended; .*postgres\.log says why$/,
-  );
+  assert.match(await holder.next(), /^exit the embedded Postgres has ended: see .*postgres\.log$/);
 });
 
 test('a server runs from an installed Postgres in place of the embedded one', async (t) => {

@@ -46,7 +46,7 @@ test('answer headers are limited to 16 KiB', async (t) => {
   assert.deepEqual([most.statusCode, most.body, most.error], [200, 'ok', null]);
   const more = await answered(t, withHeaders(16 * 1024));
   assert.deepEqual([more.statusCode, more.errorKind], [null, 'protocol']);
-  assert.equal(more.error, 'the headers of the answer are too large');
+  assert.equal(more.error, 'the headers of the response are too large');
 });
 
 test('the hosts file is read only with an allowed range', async (t) => {

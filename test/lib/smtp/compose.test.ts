@@ -213,5 +213,5 @@ test('a header value with a line break throws', () => {
     () => fill({ ...filling, slots: { name: 'Ada', token: 'a\nb' } }),
     /printable ASCII/,
   );
-  assert.throws(() => fill({ ...filling, slots: { token: 't' } }), /nothing to fill the slot name/);
+  assert.throws(() => fill({ ...filling, slots: { token: 't' } }), /no value for the slot name/);
 });

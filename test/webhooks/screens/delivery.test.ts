@@ -11,7 +11,7 @@ import {
 } from '../../../src/webhooks/screens/delivery.tsx';
 
 test('every status of a delivery has its own sentence', () => {
-  const result = { status_code: null, error: 'no answer within 10 s' };
+  const result = { status_code: null, error: 'no response within 10 s' };
   const states = [
     { status: 'pending', attempts: 0 },
     { status: 'pending', attempts: 1 },
@@ -22,7 +22,7 @@ test('every status of a delivery has its own sentence', () => {
   ] as const;
   const sentences = states.map((state) => explain(state, result));
   assert.equal(new Set(sentences).size, states.length);
-  assert.match(sentences[1]!, /Attempt 1 failed: no answer within 10 s/);
+  assert.match(sentences[1]!, /Attempt 1 failed: no response within 10 s/);
   assert.match(sentences[4]!, /turned off after 3 failed attempts/);
   const gone = explain({ status: 'failed', attempts: 1 }, { status_code: 410, error: null });
   assert.match(gone, /after 1 attempt: status 410/);
