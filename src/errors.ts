@@ -219,8 +219,8 @@ export const errorCodes = {
   },
   question_unknown: {
     status: [400],
-    error: 'q_3f9a0c1d2e4b is no question that this response is asked',
-    remedy: 'Read the questions of the survey again: this one may have been archived.',
+    error: 'q_3f9a0c1d2e4b is not a question that this respondent is asked',
+    remedy: 'Read the questions of the survey again. This one may have been archived.',
   },
   answer_invalid: {
     status: [400],
@@ -265,7 +265,7 @@ export const errorCodes = {
   answers_final: {
     status: [409],
     error: 'answers can be changed for 24 hours after the score',
-    remedy: 'Nothing to do: the answers that were saved stay.',
+    remedy: 'Nothing to do. The saved answers are kept.',
   },
   name_taken: {
     status: [409],

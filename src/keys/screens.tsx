@@ -64,7 +64,7 @@ export const keyScreens = (tools: KeyScreenTools) =>
       const body = (
         <Confirm action={`${listPath(c)}/${id}/revoke`} button="Revoke" cancel={listPath(c)}>
           <p>
-            Anything that uses this key stops working immediately. You can't restore a revoked key,
+            Anything that uses this key stops working immediately. You can’t restore a revoked key,
             but you can create a new one.
           </p>
         </Confirm>
@@ -139,7 +139,7 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
     <>
       {made ? (
         <Secret title={`Copy the key “${made.name}” now`} label="Key" value={made.key} done={here}>
-          <p>You won't see it again.</p>
+          <p>You won’t see it again.</p>
           <p class="small soft">Send it in the X-API-Key header. For example:</p>
           <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
         </Secret>

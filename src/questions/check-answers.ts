@@ -23,7 +23,7 @@ export function checkAnswers(
     if (!question) {
       throw new Refusal(
         'invalid',
-        `${answer.questionId} is no question that this response is asked`,
+        `${answer.questionId} is not a question that this respondent is asked`,
         { code: 'question_unknown' },
       );
     }
@@ -67,7 +67,8 @@ function onlyOne(question: Question, values: readonly unknown[]): unknown {
 
 function checkOther(question: Question, other: unknown): string | null {
   const text = checkText(question, other, maxOtherText);
-  if (text !== null && !question.allow_other) throw invalid(question, 'takes no other answer');
+  if (text !== null && !question.allow_other)
+    throw invalid(question, 'does not allow an `other` answer');
   return text;
 }
 
@@ -96,7 +97,7 @@ function checkOptions(question: Question, posted: unknown): string[] {
   if (!Array.isArray(posted)) throw invalid(question, 'must be a list of option ids');
   const ids = (question.options ?? []).map(({ id }) => id);
   if (!posted.every((id) => ids.includes(id))) {
-    throw invalid(question, 'must be among the options of the question');
+    throw invalid(question, 'must be one of the options of the question');
   }
   return ids.filter((id) => posted.includes(id));
 }

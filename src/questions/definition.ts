@@ -87,12 +87,15 @@ const QuestionTextsInput = v.object({
 });
 
 export const QuestionInput = v.object({
-  id: described(v.nullish(v.string('must be text')), 'of a question that exists; new without'),
+  id: described(
+    v.nullish(v.string('must be text')),
+    'id of an existing question; omit it for a new one',
+  ),
   kind: described(
     v.optional(v.picklist(questionKinds, `must be one of ${questionKinds.join(', ')}`)),
-    'required for a new question; stays once it has answers',
+    'required for a new question; cannot change once it has answers',
   ),
-  text: described(v.optional(Text), 'required for a new question; may hold placeholders'),
+  text: described(v.optional(Text), 'required for a new question; may contain placeholders'),
   required: described(v.optional(v.boolean('must be true or false')), 'default false'),
   categories: described(
     v.nullish(
@@ -110,7 +113,7 @@ export const QuestionInput = v.object({
   max_label: EndLabel,
   options: described(
     v.nullish(v.array(v.object({ id: v.nullish(OptionId), label: OptionLabel }), 'must be a list')),
-    `choice and choices only: 2 to ${maxOptions}, each with a label of its own`,
+    `choice and choices only: 2 to ${maxOptions}, with unique labels`,
   ),
   allow_other: described(
     v.nullish(v.boolean('must be true or false')),
@@ -131,7 +134,7 @@ export const QuestionInput = v.object({
   ),
   archived: described(
     v.optional(v.boolean('must be true or false')),
-    'true: no longer asked, its answers stay',
+    'true: no longer asked, but its answers are kept',
   ),
 });
 type QuestionInput = v.InferOutput<typeof QuestionInput>;
@@ -141,7 +144,7 @@ export const QuestionsInput = described(
     v.array(QuestionInput, 'must be a list'),
     v.maxLength(200, 'must be at most 200, archived ones included'),
   ),
-  `follow-up questions in their order, at most ${maxQuestions} that are not archived. The list replaces the one before: a question that is left out is removed, or archived when it has answers`,
+  `follow-up questions in their order, at most ${maxQuestions} that are not archived. The list replaces the previous one: an omitted question is removed, or archived if it has answers`,
 );
 export type QuestionsInput = v.InferOutput<typeof QuestionsInput>;
 
@@ -183,13 +186,14 @@ export function mergeQuestions(
   const merged = list.map((input, place) => {
     const name = `questions.${place}`;
     const old = input.id == null ? undefined : byId.get(input.id);
-    if (input.id != null && !old) throw invalid(`${name}.id`, 'is no question of this survey');
+    if (input.id != null && !old) throw invalid(`${name}.id`, 'is not a question of this survey');
     const question = mergeQuestion(old, input, name);
     if (old && answered.has(old.id)) refuseUnlikeAnswers(old, question, name);
     return question;
   });
   const ids = merged.map(({ id }) => id);
-  if (new Set(ids).size < ids.length) throw invalid('questions', 'name one question twice');
+  if (new Set(ids).size < ids.length)
+    throw invalid('questions', 'must not contain a question twice');
   const leftOut = before
     .filter(({ id, archived }) => !ids.includes(id) && (archived || answered.has(id)))
     .map((question) => ({ ...question, archived: true }));
@@ -221,7 +225,7 @@ function mergeQuestion(old: Question | undefined, input: QuestionInput, name: st
   for (const [tag, each] of Object.entries(input.texts ?? {})) {
     const unknown = Object.keys(each.options ?? {}).find((id) => !ids.includes(id));
     if (unknown !== undefined) {
-      throw invalid(`${name}.texts.${tag}.options`, `${unknown} is no option of this question`);
+      throw invalid(`${name}.texts.${tag}.options`, `${unknown} is not an option of this question`);
     }
   }
   const question: Question = {
@@ -292,9 +296,9 @@ function refuseUnlikeAnswers(old: Question, question: Question, name: string) {
   const isGone = ({ id }: Option) => !question.options?.some((option) => option.id === id);
   const changed =
     old.kind !== question.kind
-      ? 'its kind stays'
+      ? 'its kind cannot change'
       : old.min !== question.min || old.max !== question.max
-        ? 'its min and max stay'
+        ? 'its min and max cannot change'
         : old.options?.some(isGone)
           ? 'its options cannot be removed'
           : undefined;

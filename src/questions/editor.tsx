@@ -22,8 +22,8 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
   return (
     <>
       <p class="small soft">
-        Asked after the score, on the page that says thanks. At most ten. Respondents can answer for
-        24 hours.
+        Asked after the score, on the thank-you page. At most ten. Respondents can answer for 24
+        hours.
       </p>
       {asked.map(({ own, number }, at) => (
         <QuestionFields
@@ -108,7 +108,7 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
           <OptionFields {...{ own, number, form, action }} />
           <Checkbox
             name={`${prefix}allow_other`}
-            label="Allow another answer in their own words"
+            label="Allow other answers, in the respondent’s own words"
             checked={isTicked('allow_other')}
           />
         </>
@@ -121,7 +121,7 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
         value={[own['categories'] ?? []].flat()}
         several
         options={categories.map((value) => ({ value, text: categoryNames[value] }))}
-        help="Nobody ticked: everybody is asked."
+        help="None selected: everybody is asked."
       />
       {languages.map((tag) => (
         <TranslationFields {...{ own, number, form, kind, tag }} />

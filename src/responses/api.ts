@@ -297,7 +297,7 @@ export const answeringSection: ApiSection = {
       parameters: { share_id: linkPart('the last part of the shareable link') },
       summary: 'Answer a survey by its shareable link',
       about:
-        'Each POST is a separate anonymous response. Limited to 300 per minute and client address.',
+        'Each POST is a separate anonymous response. Limited to 300 per minute for each client address.',
     },
   ],
 };

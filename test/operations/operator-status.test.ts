@@ -15,12 +15,12 @@ const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000);
 
 const backups: [ages: number[], status: string, said: RegExp][] = [
   [[], 'unknown', /no backup by `askback backup` is recorded/],
-  [[31], 'ok', /made 31 h ago$/],
-  [[9000], 'ok', /made 375 days ago$/],
-  [[48, 72], 'ok', /made 2 days ago$/],
-  [[49, 73], 'warn', /made 2 days ago, the one before it 24 h earlier$/],
-  [[47, 48], 'ok', /made 47 h ago$/],
-  [[700, 1400], 'ok', /made 29 days ago$/],
+  [[31], 'ok', /is 31 h old$/],
+  [[9000], 'ok', /is 375 days old$/],
+  [[48, 72], 'ok', /is 2 days old$/],
+  [[49, 73], 'warn', /is 2 days old, the one before it 24 h earlier$/],
+  [[47, 48], 'ok', /is 47 h old$/],
+  [[700, 1400], 'ok', /is 29 days old$/],
 ];
 for (const [ages, status, said] of backups) {
   test(`backups of ${ages.join(' and ') || 'no'} hours ago are judged ${status}`, () => {

@@ -139,8 +139,8 @@ test('JSON saves answer by answer, and returns them as the API shows them', asyn
 
 for (const [name, answer, complaint] of [
   ['an unknown question', { question_id: 'q_000000000000', value: 'x' }, /q_000000000000 is no/],
-  ['a question of another category', { question_id: wrong.id, value: [] }, /is no question/],
-  ['an unknown option', { question_id: heard.id, value: 'o_00000000' }, /among the options/],
+  ['a question of another category', { question_id: wrong.id, value: [] }, /is not a question/],
+  ['an unknown option', { question_id: heard.id, value: 'o_00000000' }, /one of the options/],
   ['a value out of range', { question_id: taste.id, value: 6 }, /from 0 to 5/],
   ['a long text', { question_id: more.id, value: 'x'.repeat(5001) }, /at most 5000/],
   ['a long other', { question_id: heard.id, value: null, other: 'x'.repeat(201) }, /at most 200/],

@@ -73,7 +73,7 @@ for (const [name, questions, complaint] of [
   ['a scale without an end', [{ ...taste, max: null }], /max: is required/],
   ['a scale beyond 10', [{ ...taste, max: 11 }], /from 3 to 10/],
   ['options of a text', [{ ...more, options: [{ label: 'A' }, { label: 'B' }] }], /not for text/],
-  ['an unknown id', [{ ...more, id: 'q_000000000000' }], /no question of this survey/],
+  ['an unknown id', [{ ...more, id: 'q_000000000000' }], /not a question of this survey/],
   ['an unknown placeholder', [{ ...more, text: 'Well, {{nme}}?' }], /not a placeholder/],
   ['eleven questions', Array.from({ length: 11 }, () => more), /at most 10/],
 ] as const) {

@@ -300,7 +300,7 @@ test('deleting requires the exact name', async () => {
   const { org, get, post, surveys } = await member();
   const id = await makeSurvey(db, org, { name: 'Spring' });
   await makeResponse(db, { org_id: org, survey_id: id });
-  assert.ok((await get(`/${id}/delete`)).text.includes('1 answer'));
+  assert.ok((await get(`/${id}/delete`)).text.includes('1 response'));
   assert.equal((await post(`/${id}/delete`, { name: 'spring' })).status, 422);
   assert.equal((await surveys()).length, 1);
   assert.deepEqual((await post(`/${id}/delete`, { name: 'Spring' })).location, '');

@@ -94,7 +94,7 @@ export const accountScreens = (tools: MemberTools) =>
     .get('/sso/remove', (c) =>
       showConfirm(c, {
         title: 'Remove the link to single sign-on',
-        text: 'Your next sign-in there links your account again, to whoever has your address there.',
+        text: 'The next time you sign in there, your account is linked again.',
         action: '/account/sso/remove',
         button: 'Remove link',
       }),
@@ -279,7 +279,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
       <p class="small soft">
         {isPossible
           ? passkeysText
-          : 'Passkeys only work if the public URL of this server is localhost, or has https and a host name.'}
+          : 'Passkeys only work if the public URL of this server is localhost, or uses https and a host name.'}
       </p>
       {passkeys.length === 0 ? (
         isPossible && <EmptyState title="No passkeys yet" />
@@ -352,7 +352,7 @@ function SsoPart({ proofs, oidc }: { proofs: AccountProofs; oidc: SignInSettings
     <Part id="sso" title="Single sign-on">
       <p>
         {oidc
-          ? `Your account ${ssoIssuer ? 'is linked' : 'gets linked the first time you sign in'} with ${oidc.name}.`
+          ? `Your account is linked with ${oidc.name}${ssoIssuer ? '' : ' the first time you sign in there'}.`
           : 'Your account is linked with a provider that this server no longer uses.'}
       </p>
       {ssoIssuer ? (
@@ -531,7 +531,7 @@ async function turnOn(c: Context<MemberEnv>, tools: MemberTools) {
   const uncount = await countProof(tools.db, proof);
   const codes = await turnOnCodes(tools, ownAccount(c), form.values.code);
   if (!codes) {
-    const code = "Wrong code. Check your phone's clock and try the next code.";
+    const code = 'Wrong code. Check your phone’s clock and try the next code.';
     return await showNew(c, tools, await withFieldError(c, { code }));
   }
   await uncount();
@@ -555,7 +555,7 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
     <div class="columns even">
       <section aria-labelledby="scan">
         <h2 id="scan">Scan this with your authenticator app</h2>
-        <p class="soft">Any authenticator app works. If you can't scan, type the key instead.</p>
+        <p class="soft">Any authenticator app works. If you can’t scan, type the key instead.</p>
         <QrCode
           text={totpUrl(secret, email, `askback ${host}`)}
           title="QR code for the authenticator app"
@@ -591,7 +591,7 @@ function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
     <section class="shown-once" aria-labelledby="codes">
       <h2 id="codes">Store your recovery codes</h2>
       <p>
-        Each code signs you in once without your phone. You won't see them again. Don't store them
+        Each code signs you in once without your phone. You won’t see them again. Don’t store them
         with your password.
       </p>
       <pre id="recovery">{recovery.output.codes.join('\n')}</pre>

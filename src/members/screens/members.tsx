@@ -204,7 +204,7 @@ async function showList(
             {mailbox
               ? 'No mail server is configured, so pass this link on yourself.'
               : 'The link was also sent by email.'}{' '}
-            You won't see it again. Anyone with this link can join as the invited person.
+            You won’t see it again. Anyone with this link can join as the invited person.
           </p>
         </Secret>
       ) : null}

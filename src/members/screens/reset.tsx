@@ -104,12 +104,12 @@ function showSent(c: Context, { mailbox }: MemberTools) {
     <>
       <p>
         {mailbox
-          ? "No mail server is configured. If this email has an account, the link is in this server's built-in mailbox, which its operator can read. The operator can also run askback member reset to create one."
+          ? 'No mail server is configured. If this email has an account, the link is in this server’s built-in mailbox, which its operator can read. The operator can also run askback member reset to create one.'
           : 'If this email has an account, a link to set a new password is on its way. It works once, within an hour.'}
       </p>
       {mailbox ? null : (
         <p class="soft">
-          Didn't get it? Check your spam folder, or ask the operator of this server to run askback
+          Didn’t get it? Check your spam folder, or ask the operator of this server to run askback
           member reset.
         </p>
       )}
@@ -203,7 +203,7 @@ function showWelcome(c: Context, { settings }: MemberTools, form = emptyForm()) 
   return showForm(c, {
     title: 'Welcome to askback',
     about:
-      "Let's set up your account. You'll be the owner of the organization and the operator of this server.",
+      'Let’s set up your account. You’ll be the owner of the organization and the operator of this server.',
     form,
     fields: (
       <>

@@ -298,7 +298,7 @@ type Outcome = 'late' | OidcFailure['failed'] | SsoRefusal;
 function showOutcome(c: Context, { name }: OidcSettings, outcome: Outcome) {
   const isFinished = !['late', 'unreachable', 'cancelled', 'refused'].includes(outcome);
   const title = isFinished
-    ? `Your account at ${name} can't sign in here`
+    ? `Your account at ${name} can’t sign in here`
     : `Sign-in with ${name} failed`;
   const body = (
     <>
@@ -350,7 +350,7 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
   const body = (
     <>
       <p class="soft">
-        You are signed in as {email}. For your security, please confirm that it's you.
+        You are signed in as {email}. For your security, please confirm that it’s you.
       </p>
       <div class="fields">
         {hasPassword ? (
@@ -371,7 +371,7 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
       </div>
     </>
   );
-  return renderStandalone(c, { title: "Confirm it's you", body, status: statusOf(form) });
+  return renderStandalone(c, { title: 'Confirm it’s you', body, status: statusOf(form) });
 }
 
 type OtherWaysProps = {

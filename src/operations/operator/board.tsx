@@ -74,7 +74,7 @@ export function StatusParts({ board }: { board: Board }) {
               Mail server and DNS were checked at <Time at={slow.at} show="second" />.
             </>
           ) : isLate ? (
-            'The checks of mail server and DNS did not end in time. Run them again.'
+            'The checks of mail server and DNS timed out. Run them again.'
           ) : (
             'Mail server and DNS have not been checked since this process started.'
           )}
@@ -114,8 +114,8 @@ export function StatusParts({ board }: { board: Board }) {
       </Part>
       <Part id="errors" title="Latest errors">
         <p class="small soft">
-          The newest 20 requests that this process answered with a 5xx status. The log has the cause
-          under the request ID.
+          The latest 20 requests that failed in this process with a 5xx status. The log has the
+          cause under the request ID.
         </p>
         <Table
           caption="Latest errors"
@@ -132,7 +132,7 @@ export function StatusParts({ board }: { board: Board }) {
         />
       </Part>
       <Part id="busiest" title="Busiest organizations">
-        <p class="small soft">By the time of their requests to this process in the last hour.</p>
+        <p class="small soft">By total time of requests to this process in the last hour.</p>
         <Table
           caption="Busiest organizations"
           columns={[
@@ -171,7 +171,7 @@ function Headline({ findings }: { findings: readonly StatusFinding[] }) {
       {warned > 0 ? (
         <State kind="warning">Running, with {counted(warned, 'warning')}</State>
       ) : (
-        <State kind="fine">Everything that was checked is in order</State>
+        <State kind="fine">All checks passed</State>
       )}
     </p>
   );

@@ -72,7 +72,7 @@ export function operatorScreens(tools: OperatorTools) {
   const { db } = tools;
   const slowChecks = createSlowChecks(tools);
   const invitedText = tools.mailbox
-    ? 'Invitation created, but not sent, because no mail server is set up. Pass on its link yourself.'
+    ? 'Invitation created, but not sent, because no mail server is configured. Pass on its link yourself.'
     : 'Invitation sent.';
 
   async function getOrganization(c: Context) {
@@ -124,7 +124,7 @@ export function operatorScreens(tools: OperatorTools) {
       const form = await readForm(c, LimitForm);
       if (form.errors) return showOrganization(c, tools, organization, form);
       await changeOrganization(db, operatorWriter(c, organization.id), form.values);
-      const text = 'Limit saved. It applies from the next email.';
+      const text = 'Limit saved. Applies from the next email.';
       return redirectWith(c, `/operator/organizations/${organization.id}`, text);
     })
     .post('/organizations/:id/invite', async (c) => {
@@ -153,7 +153,7 @@ export function operatorScreens(tools: OperatorTools) {
       return showDelete(
         c,
         organization,
-        await withFieldError(c, { name: "This doesn't match the name." }),
+        await withFieldError(c, { name: 'This doesn’t match the name.' }),
       );
     })
 
@@ -261,7 +261,7 @@ function showDelete(c: Context<MemberEnv>, { id, name }: OperatedOrganization, f
     >
       <p>
         Its surveys, contacts, responses, webhooks, API keys and audit log are deleted. Members keep
-        their accounts. A receipt with the counts stays on the operator page. You can't undo this.
+        their accounts. A receipt with the counts stays on the operator page. You can’t undo this.
       </p>
     </Confirm>
   );
@@ -330,16 +330,16 @@ function InvitationLink({ c, tools: { secrets, mailbox }, done }: InvitationLink
     <Secret title="Invitation link" label="Invitation link" value={link.output.url} done={done}>
       <p>
         {mailbox
-          ? 'No mail server is set up, so pass this link on yourself.'
+          ? 'No mail server is configured, so pass this link on yourself.'
           : 'The link was also sent by email.'}{' '}
-        You won't see it again. It works once, within 7 days.
+        You won’t see it again. It works once, within 7 days.
       </p>
     </Secret>
   );
 }
 
 const operatorsText =
-  "Operators manage this server. They can't see responses or addresses of organizations that they don't belong to.";
+  'Operators manage this server. They can’t see responses or addresses of organizations that they don’t belong to.';
 
 type Overview = { db: Db; board: Board };
 

@@ -81,7 +81,7 @@ const passing: Readonly<Record<string, readonly [name: string, sentence: string]
   runners: ['job runner', 'runs'],
   draining: ['process', 'serves requests'],
   secrets: ['secret key', 'opens the secrets of all webhooks'],
-  mail: ['mail server', 'has taken the latest emails of this process'],
+  mail: ['mail server', 'accepted the latest emails of this process'],
   jobs: ['jobs', 'a process with the role jobs is running'],
   proxy: ['proxy', 'no untrusted proxy has forwarded a request'],
   replica: ['replica', 'follows the primary'],
@@ -122,9 +122,9 @@ function examineSpace({ databaseUrl, dataDir }: StatusTools['settings'], bytes: 
     status: 'unknown',
     message: `${size}, ${why}`,
   });
-  if (databaseUrl || !dataDir) return unknown('watch the disk of its server there');
+  if (databaseUrl || !dataDir) return unknown('check the disk of the database server');
   if (process.permission && !process.permission.has('fs.read', dataDir)) {
-    return unknown('run `askback doctor` on the server for the free space');
+    return unknown('run `askback doctor` on the server to see the free space');
   }
   const disk = examineDisk(dataDir);
   return { ...disk, message: `${disk.message}, ${size}` };
@@ -142,11 +142,11 @@ export function judgeBackups([newest, previous]: readonly Date[], now: Date): St
   const name = 'backup';
   if (!newest) {
     const message =
-      'no backup by `askback backup` is recorded, other backups such as pg_dump are not visible here';
+      'no backup by `askback backup` is recorded (other backups, such as pg_dump, are not visible here)';
     return { name, status: 'unknown', message };
   }
   const ageMs = now.getTime() - newest.getTime();
-  const message = `the newest by \`askback backup\` was made ${formatSeconds(ageMs / 1000)} ago`;
+  const message = `the newest by \`askback backup\` is ${formatSeconds(ageMs / 1000)} old`;
   const everyMs = previous && Math.max(newest.getTime() - previous.getTime(), dayMs);
   if (everyMs === undefined || ageMs <= 2 * everyMs) return finding(name, 'ok', message);
   return finding(
@@ -173,7 +173,7 @@ export function judgeQueue(waiting: readonly WaitingTask[], failedJobs: number):
     return judge('warn', `${jobs} failed for good: see AskbackJobsFailing in ops/runbook.md`);
   }
   const sum = waiting.reduce((total, row) => total + row.waiting, 0);
-  if (sum === 0) return judge('ok', 'nothing waits');
+  if (sum === 0) return judge('ok', 'no jobs waiting');
   const age = formatSeconds(Math.max(...waiting.map((row) => row.oldest_seconds)));
   return judge('ok', `${sum} waiting, the oldest for ${age}`);
 }

@@ -61,7 +61,7 @@ export function addErasureScreens(app: Hono<ScreenEnv>, tools: EraseTools) {
         return showErase(
           c,
           person,
-          await withFieldError(c, { email: "That doesn't match this person's email address." }),
+          await withFieldError(c, { email: 'That doesn’t match this person’s email address.' }),
         );
       }
       const request = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;

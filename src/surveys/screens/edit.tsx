@@ -360,7 +360,7 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
       {existing?.hasAnswers ? (
         <>
           <p class="small soft">
-            Scale: {typeFacts(type).name} (can’t be changed once there are answers)
+            Scale: {typeFacts(type).name} (can’t be changed once there are responses)
           </p>
           {/* For the preview only. Saving ignores them. */}
           <input type="hidden" name="type" value={type} />
@@ -393,7 +393,7 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
       {existing ? null : (
         <Checkbox
           name="draft"
-          label="Save as draft. You can’t send it or collect answers until you open it."
+          label="Save as draft. You can’t send it or collect responses until you open it."
           form={form}
         />
       )}

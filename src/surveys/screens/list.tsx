@@ -54,7 +54,7 @@ function SurveyList({ surveys, search, here, ...meta }: SurveyListProps & { here
         columns={[
           { head: 'Name' },
           { head: 'Status' },
-          { head: 'Answers', number: true },
+          { head: 'Responses', number: true },
           { head: 'Response rate', number: true },
           { head: 'Score', number: true },
           { head: 'Created' },

@@ -43,7 +43,7 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
   const { total, value, interval, promoters, passives, detractors } = measureScores(type, scores);
   if (value === null) {
     return (
-      <EmptyState title={period ? 'No answers in this period' : 'No answers yet'}>
+      <EmptyState title={period ? 'No responses in this period' : 'No responses yet'}>
         <p>Share its link or send it to contacts.</p>
       </EmptyState>
     );
@@ -83,7 +83,7 @@ export function Distribution({ survey, scores }: Omit<FigureProps, 'period'>) {
   const rows = distribution(survey.type, scores);
   return (
     <section aria-labelledby="distribution">
-      <h2 id="distribution">Answers by score</h2>
+      <h2 id="distribution">Responses by score</h2>
       <dl class="funnel">
         {rows.map(({ score, count: times, share }) => (
           <div>

@@ -14,9 +14,9 @@ import { anyPerson, fillIn } from '../texts.ts';
 import { canEdit, surveysPath } from './parts.tsx';
 
 const notOpen = {
-  draft: 'This survey is a draft. Its link collects no answers until you open it.',
-  hand: 'This survey is closed. Its link collects no answers.',
-  answers: 'Every contact has answered. Its link still collects answers.',
+  draft: 'This survey is a draft. Its link collects no responses until you open it.',
+  hand: 'This survey is closed. Its link collects no responses.',
+  answers: 'Every contact has responded. Its link still collects responses.',
   active: '',
   completed: '',
 } as const;
@@ -54,7 +54,7 @@ function Link({ survey, here, publicUrl }: ShareProps) {
   return (
     <section aria-labelledby="link">
       <h2 id="link">Link and QR code</h2>
-      <p class="soft small">Anyone with the link can answer once per browser.</p>
+      <p class="soft small">Anyone with the link can respond once per browser.</p>
       <div class="secret">
         <label class="hidden" for="share-url">
           Link
@@ -89,7 +89,7 @@ function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boole
         <>
           <p class="soft small">
             Add this code to the pages of {origins.join(', ')}. It sets no cookies and does not
-            track visitors. Values in data-properties are saved with the answer; change or remove
+            track visitors. Values in data-properties are saved with the response: change or remove
             them.
           </p>
           <Snippet

@@ -31,7 +31,7 @@ import {
 import { canEdit, Distribution, Figure, StatusBadge, surveyOf, surveysPath } from './parts.tsx';
 
 const completionTexts = {
-  answers: 'Every contact has answered. Its link still collects answers.',
+  answers: 'Every contact has responded. Its link still collects responses.',
   hand: 'Closed. Visitors see that the survey has ended.',
 } as const;
 
@@ -173,7 +173,7 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
   };
   return app
     .post('/:id/open', (c) =>
-      move(c, openSurvey, 'opened. You can now send it and collect answers.'),
+      move(c, openSurvey, 'opened. You can now send it and collect responses.'),
     )
     .post('/:id/reopen', (c) => move(c, reopenByHand, 'reopened.'))
     .post('/:id/close', (c) =>
@@ -191,8 +191,8 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
         body: (
           <Confirm action={`${here}/close`} button="Close" cancel={here}>
             <p>
-              The survey stops sending and collecting answers. Existing answers stay, and you can
-              reopen it at any time.
+              The survey stops sending and collecting responses. Existing responses stay, and you
+              can reopen it at any time.
             </p>
           </Confirm>
         ),
@@ -250,7 +250,7 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
       >
         <p>
           This permanently deletes the survey with its {counted(contacts, 'contact')},{' '}
-          {counted(answers, 'answer')}, emails and totals.
+          {counted(answers, 'response')}, emails and totals.
         </p>
       </Confirm>
     ),

@@ -96,7 +96,7 @@ const byCode: Readonly<Record<string, ErrorText>> = {
     text: 'Your session has expired. Nothing was saved.',
   },
   proof_old: {
-    title: "Confirm it's you",
+    title: 'Confirm it’s you',
     text: 'You signed in more than an hour ago. Confirm your identity to continue. Nothing was saved yet.',
   },
   search_too_slow: {
@@ -128,7 +128,7 @@ export const tryAgain = (seconds: number) => `Try again in ${formatWait(seconds)
 
 const requiredSteps = {
   signed_out: { path: '/sign-in', text: 'Sign in' },
-  proof_old: { path: '/account/prove', text: "Confirm it's you" },
+  proof_old: { path: '/account/prove', text: 'Confirm it’s you' },
 } as const;
 
 type ResendProps = { c: Context; after: keyof typeof requiredSteps };
