@@ -56,7 +56,7 @@ create table analyses (
   constraint analyses_pkey primary key (org_id, response_id)
 );
 create trigger analyses_added after insert on analyses for each row execute function facet_analyzed_response();
-create trigger analyses_changed after update of sentiment on analyses for each row when (old.sentiment is distinct from new.sentiment) execute function facet_analyzed_response();
+create trigger analyses_changed after update of sentiment, themes on analyses for each row when (old.sentiment is distinct from new.sentiment or old.themes is distinct from new.themes) execute function facet_analyzed_response();
 create trigger analyses_removed after delete on analyses referencing old table as changed for each statement execute function facet_unanalyzed_responses();
 
 -- A key for programs that call the API. Only the hash of its secret is stored, so that a leaked backup contains no usable key.
@@ -759,7 +759,7 @@ create trigger response_answers_added after insert on response_answers for each 
 create trigger response_answers_changed after update of answers on response_answers for each row when (old.answers is distinct from new.answers) execute function facet_saved_answers();
 create trigger response_answers_hide_erased before insert or update of answers on response_answers for each row when (new.answers ~~ '%@%') execute function hide_erased_in_answers();
 
--- A property, tag, sentiment or answer of a response that counts, to find responses by.
+-- A property, tag, sentiment, theme or answer of a response that counts, to find responses by.
 create table response_facets (
   org_id uuid not null,
   facet bigint not null,            -- hash of kind, name and value: see the function facet_of
@@ -1122,9 +1122,9 @@ begin atomic
                     from response_tags t
                    where ((t.org_id = r.org_id) and (t.response_id = r.id))
                  union
-                  select facet_of('sentiment', '', a.sentiment) as facet_of
+                  select analysis_facets(a.sentiment, a.themes) as analysis_facets
                     from analyses a
-                   where ((a.org_id = r.org_id) and (a.response_id = r.id) and (a.sentiment is not null))
+                   where ((a.org_id = r.org_id) and (a.response_id = r.id))
                  union
                   select answer_facets(a.answers) as answer_facets
                     from response_answers a
@@ -1229,6 +1229,23 @@ begin atomic
  select distinct lower(address.address) as lower
     from (regexp_matches(addresses_in.said, '(?:\\[bfnrt])?([a-z0-9!#$%&''*+/=?^_`{|}~.-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)', 'gi') found(found)
       cross join lateral unnest(array[found.found[1], "substring"(found.found[1], '[A-Za-z0-9._%+-]+@.*$')]) address(address));
+end
+;
+
+create function analysis_facets(sentiment text, themes text[])
+ returns setof bigint
+ language sql
+ immutable parallel safe
+begin atomic
+ select facet_of('sentiment', '', analysis_facets.sentiment) as facet_of
+   where (analysis_facets.sentiment is not null)
+ union
+  select facet_of('theme', '', theme.theme) as facet_of
+    from unnest(
+         case
+             when (analysis_facets.themes = '{}'::text[]) then array['']
+             else analysis_facets.themes
+         end) theme(theme);
 end
 ;
 
@@ -1384,12 +1401,16 @@ as $function$
 begin
   if tg_op = 'UPDATE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment);
+    where org_id = old.org_id and response_id = old.response_id
+      and facet in (
+        select analysis_facets(old.sentiment, old.themes) except select analysis_facets(new.sentiment, new.themes)
+      );
   end if;
   insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-  select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category, score
+  select org_id, facet, created_at, id, survey_id, category, score
   from responses
-  where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
+  cross join lateral analysis_facets(new.sentiment, new.themes) facet
+  where org_id = new.org_id and id = new.response_id and held_reason is null
   on conflict do nothing;
   return null;
 end
@@ -1464,7 +1485,8 @@ begin
   delete from response_facets f
   using changed a
   join responses r on r.org_id = a.org_id and r.id = a.response_id
-  where f.org_id = a.org_id and f.facet = facet_of('sentiment', '', a.sentiment)
+  cross join lateral analysis_facets(a.sentiment, a.themes) removed
+  where f.org_id = a.org_id and f.facet = removed
     and f.created_at = r.created_at and f.response_id = r.id;
   return null;
 end

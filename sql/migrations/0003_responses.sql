@@ -253,9 +253,9 @@ comment on column response_notes.author_kind is 'kind of actor, as in audit_even
 
 create index response_notes_by_response on response_notes (org_id, response_id, created_at);
 
--- Facets. A response has one facet for each property of its contact, each of its tags, its sentiment, and each value of
--- its answers to follow-up questions. Lists and totals with these filters read one range of one index and never the
--- responses. A response on hold has no facets, because it does not count.
+-- Facets. A response has one facet for each property of its contact, each of its tags, its sentiment, each of its themes,
+-- and each value of its answers to follow-up questions. Lists and totals with these filters read one range of one index and
+-- never the responses. A response on hold has no facets, because it does not count.
 
 create table response_facets (
   org_id      uuid not null,
@@ -271,7 +271,7 @@ create table response_facets (
 );
 
 comment on table response_facets is
-  'A property, tag, sentiment or answer of a response that counts, to find responses by';
+  'A property, tag, sentiment, theme or answer of a response that counts, to find responses by';
 comment on column response_facets.facet is 'hash of kind, name and value: see the function facet_of';
 comment on column response_facets.created_at is 'of the response, as are survey_id, category and score';
 comment on column response_facets.category is 'of the response';
@@ -327,6 +327,15 @@ begin atomic
   select 'answered', '' where question ->> 'kind' in ('text', 'choices');
 end;
 
+-- An analysis that found no theme has the facet of the empty one.
+create function analysis_facets(sentiment text, themes text[]) returns setof bigint
+language sql immutable parallel safe
+begin atomic
+  select facet_of('sentiment', '', sentiment) where sentiment is not null
+  union
+  select facet_of('theme', '', theme) from unnest(case when themes = '{}' then array[''] else themes end) theme;
+end;
+
 -- All facets of one response.
 create function add_facets(in_org uuid, in_response uuid) returns void
 language sql
@@ -341,9 +350,9 @@ begin atomic
     from response_tags t
     where t.org_id = r.org_id and t.response_id = r.id
     union
-    select facet_of('sentiment', '', a.sentiment)
+    select analysis_facets(a.sentiment, a.themes)
     from analyses a
-    where a.org_id = r.org_id and a.response_id = r.id and a.sentiment is not null
+    where a.org_id = r.org_id and a.response_id = r.id
     union
     select answer_facets(a.answers)
     from response_answers a
@@ -415,12 +424,16 @@ as $$
 begin
   if tg_op = 'UPDATE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment);
+    where org_id = old.org_id and response_id = old.response_id
+      and facet in (
+        select analysis_facets(old.sentiment, old.themes) except select analysis_facets(new.sentiment, new.themes)
+      );
   end if;
   insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-  select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category, score
+  select org_id, facet, created_at, id, survey_id, category, score
   from responses
-  where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
+  cross join lateral analysis_facets(new.sentiment, new.themes) facet
+  where org_id = new.org_id and id = new.response_id and held_reason is null
   on conflict do nothing;
   return null;
 end
@@ -428,8 +441,9 @@ $$;
 
 create trigger analyses_added after insert on analyses
   for each row execute function facet_analyzed_response();
-create trigger analyses_changed after update of sentiment on analyses
-  for each row when (old.sentiment is distinct from new.sentiment) execute function facet_analyzed_response();
+create trigger analyses_changed after update of sentiment, themes on analyses
+  for each row when ((old.sentiment, old.themes) is distinct from (new.sentiment, new.themes))
+  execute function facet_analyzed_response();
 
 -- Finds nothing if the response was deleted too. Its facets are deleted by cascade.
 create function facet_unanalyzed_responses() returns trigger
@@ -439,7 +453,8 @@ begin
   delete from response_facets f
   using changed a
   join responses r on r.org_id = a.org_id and r.id = a.response_id
-  where f.org_id = a.org_id and f.facet = facet_of('sentiment', '', a.sentiment)
+  cross join lateral analysis_facets(a.sentiment, a.themes) removed
+  where f.org_id = a.org_id and f.facet = removed
     and f.created_at = r.created_at and f.response_id = r.id;
   return null;
 end

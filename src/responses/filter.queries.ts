@@ -12,9 +12,9 @@ export type NpsScope = {
   facets: readonly Facet[];
 };
 
-/** A property of the response, a tag (by id), a sentiment, or an option or value of a follow-up question. */
+/** A property of the response, a tag (by id), a sentiment, a theme, or an option or value of a follow-up question. */
 export type Facet = {
-  kind: 'property' | 'tag' | 'sentiment' | 'answer';
+  kind: 'property' | 'tag' | 'sentiment' | 'theme' | 'answer';
   name: string;
   value: string;
 };
@@ -309,7 +309,7 @@ export const wouldHaveFacets = (sql: Sql, facets: readonly Facet[]): Part =>
   );
 
 function wouldHave(sql: Sql, facet: Facet): Part {
-  if (facet.kind === 'sentiment') return sql`false`;
+  if (facet.kind === 'sentiment' || facet.kind === 'theme') return sql`false`;
   if (facet.kind === 'tag') {
     return sql`exists (
       select from response_tags t

@@ -82,17 +82,22 @@ export function parseFiltered<const E extends Entries>(
   queries: Queries,
 ) {
   const query = parseList(schema, queries);
-  const { tag = [], sentiment } = query as { tag?: string[]; sentiment?: string };
+  const {
+    tag = [],
+    sentiment,
+    theme,
+  } = query as { tag?: string[]; sentiment?: string; theme?: string };
   const facets: Facet[] = [
     ...propertiesIn(queries),
     ...answersIn(queries),
     ...tag.map((id): Facet => ({ kind: 'tag', name: '', value: id.toLowerCase() })),
     ...(sentiment ? [{ kind: 'sentiment', name: '', value: sentiment } as const] : []),
+    ...(theme ? [{ kind: 'theme', name: '', value: theme.trim().toLowerCase() } as const] : []),
   ];
   if (facets.length > maxFacets) {
     throw new Refusal(
       'invalid',
-      `use at most ${maxFacets} filters by tag, property, sentiment and answer`,
+      `use at most ${maxFacets} filters by tag, property, sentiment, theme and answer`,
     );
   }
   return { ...query, facets, ignored: withoutProperties(query.ignored) };

@@ -5,6 +5,7 @@ import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
 import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
 import { maxCommentLength, maxNoteLength, maxTags } from '../limits.ts';
 import { questionKinds } from '../questions/definition.ts';
+import { maxTheme } from '../summaries/rules.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
 import { NetPromoterScore, ScoreInterval } from '../surveys/schemas.ts';
 import { readInstants } from './period.ts';
@@ -119,6 +120,10 @@ const facetScope = {
   sentiment: described(
     v.optional(oneOf(['positive', 'neutral', 'negative', 'mixed'])),
     'only responses with a comment of this sentiment',
+  ),
+  theme: described(
+    v.optional(v.pipe(v.string(), v.maxLength(maxTheme, `must be at most ${maxTheme} characters`))),
+    'only responses with a comment about this theme, one of `ai_themes`; case does not matter',
   ),
 };
 

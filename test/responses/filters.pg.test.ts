@@ -142,6 +142,31 @@ test('filters by the sentiment of the newest analysis', async () => {
   assert.equal(await org.counted('sentiment=positive'), 1);
 });
 
+test('filters by a theme of the newest analysis', async () => {
+  const org = await client();
+  const read = (id: string, themes: string[]) => db`
+    insert into analyses (org_id, response_id, sentiment, themes, provider)
+    values (${org.id}, ${id}, 'negative', ${themes}, 'test')
+    on conflict (org_id, response_id) do update set themes = excluded.themes`;
+  const mine = await org.respond({ comment: 'Slow and costly', created_at: new Date() });
+  const other = await org.respond({ comment: 'Costly' });
+  const held = await org.respond({ comment: 'Slow', held_reason: 'hidden_field' });
+  await read(mine, ['performance', 'price']);
+  await read(other, ['price']);
+  await read(held, ['performance']);
+  assert.deepEqual(await org.found('theme=performance'), new Set([mine]));
+  assert.deepEqual(await org.found('theme=%20Price'), new Set([mine, other]));
+  assert.deepEqual(await org.found('theme=price&sentiment=negative'), new Set([mine, other]));
+  assert.equal(await org.counted('theme=price'), 2);
+  await read(mine, ['performance']);
+  assert.deepEqual(await org.found('theme=price'), new Set([other]));
+  await db`update responses set held_reason = null where org_id = ${org.id} and id = ${held}`;
+  assert.deepEqual(await org.found('theme=performance'), new Set([mine, held]));
+  await db`delete from analyses where org_id = ${org.id} and response_id = ${mine}`;
+  assert.deepEqual(await org.found('theme=performance'), new Set([held]));
+  assert.equal(await org.status(`/api/v1/responses?theme=${'x'.repeat(41)}`), 400);
+});
+
 test('filters find responses on hold separately', async () => {
   const org = await client();
   const contact = await org.contact({ plan: 'pro' });

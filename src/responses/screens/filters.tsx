@@ -18,7 +18,7 @@ type FiltersProps = {
 const any = { value: '', text: 'Any' };
 
 /** Folded until one of them is set. */
-const foldedNames = ['type', 'audience', 'sentiment', 'language'];
+const foldedNames = ['type', 'audience', 'sentiment', 'theme', 'language'];
 
 export function Filters({ path, updates, query, choices, form }: FiltersProps) {
   const value = (name: string) => query.get(name) ?? '';
@@ -77,6 +77,15 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
                 {select('type', 'Type', typeOptions)}
                 {select('audience', 'Audience', audienceOptions, 'day')}
                 {select('sentiment', 'Sentiment', sentimentOptions, 'day')}
+                <Field
+                  name="theme"
+                  label="Theme"
+                  form={form}
+                  value={value('theme')}
+                  placeholder="billing"
+                  autocomplete="off"
+                  size="day"
+                />
                 {select(
                   'language',
                   'Language',
