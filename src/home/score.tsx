@@ -219,7 +219,7 @@ export function ScorePart(props: ScoreProps) {
               <p class="small soft">Margin of error (95%): {formatInterval(type, now.interval)}</p>
             )}
             <p>
-              <Lead lead={lead} change={change} />
+              <ChangeLead lead={lead} change={change} />
               {rest}
             </p>
             <p class="small soft">{counted(now.total, 'response')}</p>
@@ -235,7 +235,7 @@ export function ScorePart(props: ScoreProps) {
 }
 
 /** Only significant changes get a colour and a shape. */
-function Lead({ lead, change }: { lead: string; change: Change | null }) {
+export function ChangeLead({ lead, change }: { lead: string; change: Change | null }) {
   if (change?.meaning === 'better') return <span class="state is-promoter">{lead}</span>;
   if (change?.meaning === 'worse') return <span class="state is-detractor">{lead}</span>;
   return lead === '' ? null : <strong>{lead}</strong>;

@@ -1,25 +1,16 @@
 import { type Context, Hono } from 'hono';
-import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
-import { isUuid } from '../lib/validation/parse.ts';
 import { PropertyFilters } from '../responses/property-filters.tsx';
 import type { ScreenEnv } from '../sessions/session.ts';
-import { type FormState, statusOf } from '../web/app/forms.tsx';
+import { statusOf } from '../web/app/forms.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import { AttentionPart, FirstSteps } from './attention.tsx';
+import { readChoice, SurveyChoice } from './choice.tsx';
 import { listNewestComments, ofDays, readFigures } from './figures.ts';
-import { AskedPart, CommentsPart, PeriodChoice, withQuery } from './parts.tsx';
-import { findAttention, findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
-import {
-  chooseKind,
-  choosePeriod,
-  type HomePeriod,
-  type HomeScope,
-  kindScopes,
-  readProperties,
-  scopeQuery,
-} from './rules.ts';
-import { kindName, responsesOf, ScorePart, SegmentsPart } from './score.tsx';
+import { AskedPart, CommentsPart, PeriodChoice } from './parts.tsx';
+import { findAttention } from './queries.ts';
+import { scopeQuery } from './rules.ts';
+import { responsesOf, ScorePart, SegmentsPart } from './score.tsx';
 import { readComparison } from './segments.ts';
 
 type HomeScreenTools = { db: Db; mailbox: boolean };
@@ -32,25 +23,13 @@ export const homeScreens = (tools: HomeScreenTools) =>
 
 async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>) {
   const { organization } = c.var;
-  const { properties, ...typed } = readProperties(c.req.queries());
-  const setting = await findHomeSetting(db, organization.id);
-  const scope = await chosenScope(db, c, { setting, properties });
+  const { setting, scope, period, form, inPeriod } = await readChoice(db, c);
   if (!scope || setting.kinds.every(({ responses }) => responses === 0)) {
     const survey = setting.surveys[0];
     return { body: <FirstSteps {...{ organization, survey }} hasMailServer={!mailbox} /> };
   }
 
-  const { period: name, date_from = '', date_to = '', compare } = c.req.query();
-  const chosen = choosePeriod({ period: name, date_from, date_to }, setting.today);
-  const isPeriod = !('errors' in chosen);
-  const period = isPeriod ? chosen : (choosePeriod({}, setting.today) as HomePeriod);
-  const form: FormState = isPeriod
-    ? typed
-    : {
-        typed: { ...typed.typed, date_from, date_to },
-        errors: { ...chosen.errors, ...typed.errors },
-      };
-
+  const { compare } = c.req.query();
   const selection = { scope, period, timeZone: setting.time_zone };
   const [{ asked, ...score }, comments, counts, comparison] = await Promise.all([
     readFigures(db, organization.id, selection),
@@ -64,10 +43,6 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
 
   const path = `/o/${organization.slug}`;
   const inScope = scopeQuery(scope);
-  const inPeriod: Record<string, string> =
-    period.name === 'custom'
-      ? { date_from: period.from, date_to: period.to }
-      : { period: period.name };
   const responses = { path: `${path}/responses`, scope: inScope, period };
   return {
     status: statusOf(form),
@@ -101,65 +76,3 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
     ),
   } as const;
 }
-
-async function chosenScope(
-  db: Db,
-  c: Context<ScreenEnv>,
-  { setting, properties }: { setting: HomeSetting; properties: HomeScope['properties'] },
-): Promise<HomeScope | undefined> {
-  const { survey_id, type, audience } = c.req.query();
-  if (!survey_id) return chooseKind(kindScopes(setting, properties), { type, audience });
-  const survey = isUuid(survey_id)
-    ? await findMeasuredSurvey(db, c.var.organization.id, survey_id)
-    : undefined;
-  if (!survey) throw notFound('survey');
-  return { survey, type: survey.type, audience: null, properties };
-}
-
-type SurveyChoiceProps = {
-  path: string;
-  setting: HomeSetting;
-  scope: HomeScope;
-  period: Readonly<Record<string, string>>;
-};
-
-function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps) {
-  const { properties } = scope;
-  const surveys = setting.surveys.map((survey) => ({
-    survey,
-    type: survey.type,
-    audience: null,
-    properties,
-  }));
-  return (
-    <details class="menu">
-      <summary class="button">
-        <bdi>{scopeName(scope)}</bdi>
-        <span class="hidden">, change survey</span>
-      </summary>
-      <ul class="list">
-        {[...kindScopes(setting, properties), ...surveys].map((each) => (
-          <li>
-            <a
-              href={withQuery(path, { ...scopeQuery(each), ...period })}
-              aria-current={isSameScope(each, scope) ? 'true' : undefined}
-            >
-              <bdi>{scopeName(each)}</bdi>
-            </a>
-          </li>
-        ))}
-        {setting.survey_count > setting.surveys.length ? (
-          <li>
-            <a href={`${path}/surveys`}>All {setting.survey_count} surveys</a>
-          </li>
-        ) : null}
-      </ul>
-    </details>
-  );
-}
-
-const scopeName = ({ survey, type, audience }: HomeScope) =>
-  survey ? survey.name : kindName(type, audience);
-
-const isSameScope = (one: HomeScope, other: HomeScope) =>
-  one.survey?.id === other.survey?.id && one.type === other.type && one.audience === other.audience;

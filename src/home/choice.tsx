@@ -1,0 +1,102 @@
+import type { Context } from 'hono';
+import { notFound } from '../errors.ts';
+import type { Db } from '../lib/db/db.ts';
+import { isUuid } from '../lib/validation/parse.ts';
+import type { ScreenEnv } from '../sessions/session.ts';
+import type { FormState } from '../web/app/forms.tsx';
+import { withQuery } from './parts.tsx';
+import { findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
+import {
+  chooseKind,
+  choosePeriod,
+  type HomePeriod,
+  type HomeScope,
+  kindScopes,
+  readProperties,
+  scopeQuery,
+} from './rules.ts';
+import { kindName } from './score.tsx';
+
+/** The survey or kind, the period and the properties that the address of a screen asks for. */
+export async function readChoice(db: Db, c: Context<ScreenEnv>) {
+  const { properties, ...typed } = readProperties(c.req.queries());
+  const setting = await findHomeSetting(db, c.var.organization.id);
+  const scope = await chosenScope(db, c, { setting, properties });
+  const { period: name, date_from = '', date_to = '' } = c.req.query();
+  const chosen = choosePeriod({ period: name, date_from, date_to }, setting.today);
+  const isPeriod = !('errors' in chosen);
+  const period = isPeriod ? chosen : (choosePeriod({}, setting.today) as HomePeriod);
+  const form: FormState = isPeriod
+    ? typed
+    : {
+        typed: { ...typed.typed, date_from, date_to },
+        errors: { ...chosen.errors, ...typed.errors },
+      };
+  const inPeriod: Record<string, string> =
+    period.name === 'custom'
+      ? { date_from: period.from, date_to: period.to }
+      : { period: period.name };
+  return { setting, scope, period, form, inPeriod };
+}
+
+async function chosenScope(
+  db: Db,
+  c: Context<ScreenEnv>,
+  { setting, properties }: { setting: HomeSetting; properties: HomeScope['properties'] },
+): Promise<HomeScope | undefined> {
+  const { survey_id, type, audience } = c.req.query();
+  if (!survey_id) return chooseKind(kindScopes(setting, properties), { type, audience });
+  const survey = isUuid(survey_id)
+    ? await findMeasuredSurvey(db, c.var.organization.id, survey_id)
+    : undefined;
+  if (!survey) throw notFound('survey');
+  return { survey, type: survey.type, audience: null, properties };
+}
+
+type SurveyChoiceProps = {
+  path: string;
+  setting: HomeSetting;
+  scope: HomeScope;
+  period: Readonly<Record<string, string>>;
+};
+
+export function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps) {
+  const { properties } = scope;
+  const surveys = setting.surveys.map((survey) => ({
+    survey,
+    type: survey.type,
+    audience: null,
+    properties,
+  }));
+  return (
+    <details class="menu">
+      <summary class="button">
+        <bdi>{scopeName(scope)}</bdi>
+        <span class="hidden">, change survey</span>
+      </summary>
+      <ul class="list">
+        {[...kindScopes(setting, properties), ...surveys].map((each) => (
+          <li>
+            <a
+              href={withQuery(path, { ...scopeQuery(each), ...period })}
+              aria-current={isSameScope(each, scope) ? 'true' : undefined}
+            >
+              <bdi>{scopeName(each)}</bdi>
+            </a>
+          </li>
+        ))}
+        {setting.survey_count > setting.surveys.length ? (
+          <li>
+            <a href={`${path}/surveys`}>All {setting.survey_count} surveys</a>
+          </li>
+        ) : null}
+      </ul>
+    </details>
+  );
+}
+
+const scopeName = ({ survey, type, audience }: HomeScope) =>
+  survey ? survey.name : kindName(type, audience);
+
+const isSameScope = (one: HomeScope, other: HomeScope) =>
+  one.survey?.id === other.survey?.id && one.type === other.type && one.audience === other.audience;
