@@ -36,6 +36,7 @@ import type { SendProgress } from './sends/send.ts';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import type { SignInSettings } from './settings.ts';
 import { summaryScreens } from './summaries/screens.tsx';
+import { themeScreens } from './summaries/theme-screens.tsx';
 import { surveyScreens } from './surveys/screens/routes.tsx';
 import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/assets.ts';
@@ -122,5 +123,6 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/audit', auditScreens(tools))
     .route('/responses', responseScreens(tools))
     .route('/people', peopleScreens(tools))
+    .route('/themes', themeScreens(tools))
     .route('/summaries', summaryScreens(tools))
     .route('/webhooks', webhookScreens(tools));

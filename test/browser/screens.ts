@@ -79,6 +79,8 @@ async function summaryPath({ db, full }: BrowserScene): Promise<string> {
 }
 
 const summaryEntries: readonly ScreenEntry[] = [
+  { name: 'themes-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/themes` },
+  { name: 'themes', as: 'viewer', path: ({ full }) => `/o/${full.slug}/themes?period=365d` },
   { name: 'summaries-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/summaries` },
   { name: 'summary-new', as: 'editor', path: ({ full }) => `/o/${full.slug}/summaries/new` },
   { name: 'summary', as: 'viewer', path: summaryPath },

@@ -165,6 +165,7 @@ const navigation = {
   surveys: ['Surveys', '/surveys'],
   responses: ['Responses', '/responses'],
   people: ['People', '/people'],
+  themes: ['Themes', '/themes'],
   summaries: ['Summaries', '/summaries'],
   webhooks: ['Webhooks', '/webhooks'],
   settings: ['Settings', '/settings/general'],

@@ -189,22 +189,31 @@ type PartOfWhole = {
 
 const gap = 0.4;
 
-/** A stacked bar with a legend. */
-export function PartsBar({ parts }: { parts: readonly PartOfWhole[] }) {
+type StackedBarProps = { parts: readonly Pick<PartOfWhole, 'kind' | 'share'>[] };
+
+/** Decorative: the numbers must be in the text beside it. */
+export function StackedBar({ parts }: StackedBarProps) {
   const whole = parts.reduce((sum, { share }) => sum + share, 0);
   const seen = parts.filter(({ share }) => share > 0);
   const room = 100 - gap * Math.max(seen.length - 1, 0);
   let start = 0;
   return (
+    <svg class="bar" aria-hidden="true">
+      {seen.map(({ kind, share }) => {
+        const x = percent(start);
+        const width = (share / whole) * room;
+        start += width + gap;
+        return <rect class={`is-${kind}`} x={x} width={percent(width)} height="100%" />;
+      })}
+    </svg>
+  );
+}
+
+/** A stacked bar with a legend. */
+export function PartsBar({ parts }: { parts: readonly PartOfWhole[] }) {
+  return (
     <>
-      <svg class="bar" aria-hidden="true">
-        {seen.map(({ kind, share }) => {
-          const x = percent(start);
-          const width = (share / whole) * room;
-          start += width + gap;
-          return <rect class={`is-${kind}`} x={x} width={percent(width)} height="100%" />;
-        })}
-      </svg>
+      <StackedBar parts={parts} />
       <dl class="sums">
         {parts.map(({ kind, name, figure, remark, href }) => (
           <div>

@@ -1,0 +1,361 @@
+import { type Context, Hono } from 'hono';
+import { Refusal } from '../errors.ts';
+import { readChoice, SurveyChoice } from '../home/choice.tsx';
+import { PeriodChoice, PropertyChoice, withQuery } from '../home/parts.tsx';
+import { type HomePeriod, type ScopeQuery, scopeQuery } from '../home/rules.ts';
+import { ChangeLead, describeChange } from '../home/score.tsx';
+import { withinMs } from '../lib/async/deadline.ts';
+import type { Db } from '../lib/db/db.ts';
+import type { Excerpt } from '../responses/events.ts';
+import { PropertyFilters } from '../responses/property-filters.tsx';
+import { ResponseRow } from '../responses/response-row.tsx';
+import type { CurrentOrganization, ScreenEnv } from '../sessions/session.ts';
+import {
+  type Change,
+  type Counted,
+  formatInterval,
+  formatValue,
+  percentage,
+  type SurveyType,
+  typeFacts,
+} from '../survey-types.ts';
+import { LinkButton, statusOf } from '../web/app/forms.tsx';
+import { count, counted, DataTable, EmptyState } from '../web/app/lists.tsx';
+import { renderScreen } from '../web/app/screen.tsx';
+import { PartsBar, StackedBar } from '../web/app/trend-chart.tsx';
+import {
+  countReadComments,
+  listThemeQuotes,
+  type MeasuredTheme,
+  type ReadComments,
+  readThemes,
+  sampledResponses,
+  type ThemeQuote,
+} from './theme-figures.ts';
+
+type ThemeScreenTools = { db: Db; excerpt: Excerpt };
+
+/** Themes: below `/o/:slug/themes`. */
+export const themeScreens = (tools: ThemeScreenTools) =>
+  new Hono<ScreenEnv>().get('/', async (c) =>
+    renderScreen(c, { title: 'Themes', section: 'themes', ...(await readScreen(tools, c)) }),
+  );
+
+async function readScreen({ db, excerpt }: ThemeScreenTools, c: Context<ScreenEnv>) {
+  const { organization } = c.var;
+  const orgId = organization.id;
+  const { setting, scope, period, form, inPeriod } = await readChoice(db, c);
+  if (!scope) {
+    return {
+      body: (
+        <EmptyState title="No comments yet">
+          <p>Themes appear here when people answer a survey with a comment.</p>
+        </EmptyState>
+      ),
+    };
+  }
+  const selection = { scope, period, timeZone: setting.time_zone };
+  const asked = c.req.query('theme')?.toLowerCase() || null;
+  const [read, themes] = await Promise.all([
+    countReadComments(db, orgId, selection),
+    readThemes(db, orgId, { ...selection, theme: asked }),
+  ]);
+  const chosen = themes.find(({ theme }) => theme === asked) ?? themes[0];
+  const quotes = chosen
+    ? await readQuotes(
+        { excerpt, orgId },
+        await listThemeQuotes(db, orgId, { ...selection, theme: chosen.theme }),
+      )
+    : [];
+  const path = `/o/${organization.slug}/themes`;
+  const inScope = scopeQuery(scope);
+  const asks = { ...inScope, ...inPeriod } as Record<string, string>;
+  const place = { organization, path, asks, inScope, period, type: scope.type };
+  return {
+    status: statusOf(form),
+    actions: (
+      <>
+        <SurveyChoice {...{ path, setting, scope }} period={inPeriod} />
+        <PeriodChoice {...{ path, period, form }} scope={inScope} />
+        <PropertyChoice {...{ path, form }} params={asks} />
+      </>
+    ),
+    body: (
+      <>
+        <PropertyFilters path={path} query={new URLSearchParams(asks)} />
+        <ThemesBody {...place} {...{ read, themes, chosen, quotes }} />
+      </>
+    ),
+  } as const;
+}
+
+type ShownQuote = Omit<ThemeQuote, 'comment'> & { comment: string | null };
+
+/** A screen does not wait longer for the thread that reads comments. */
+const maxQuoteWaitMs = 2_000;
+
+const readQuotes = (
+  { excerpt, orgId }: { excerpt: Excerpt; orgId: string },
+  quotes: readonly ThemeQuote[],
+): Promise<ShownQuote[]> =>
+  Promise.all(
+    quotes.map(async (quote) => {
+      const { comment, language, known_names: names, known_addresses: emails } = quote;
+      const text = excerpt(comment, { orgId, names, emails, language }).catch(nullIfUnavailable);
+      return { ...quote, comment: await withinMs(text, maxQuoteWaitMs, () => null) };
+    }),
+  );
+
+function nullIfUnavailable(error: unknown) {
+  if (error instanceof Refusal) return null;
+  throw error;
+}
+
+type Place = {
+  organization: CurrentOrganization;
+  path: string;
+  /** The survey, period and properties of this screen. */
+  asks: Record<string, string>;
+  inScope: ScopeQuery;
+  period: HomePeriod;
+  type: SurveyType;
+};
+
+type BodyProps = Place & {
+  read: ReadComments;
+  themes: readonly MeasuredTheme[];
+  chosen: MeasuredTheme | undefined;
+  quotes: readonly ShownQuote[];
+};
+
+function ThemesBody(props: BodyProps) {
+  const { read, organization, chosen } = props;
+  if (!read.isOn && read.analyzed === 0) return <AnalysisOff organization={organization} />;
+  if (read.comments === 0) {
+    return (
+      <EmptyState title="No comments in this period">
+        <p>Choose a longer period, another survey or fewer properties.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <div class="columns home part">
+        <ReadPart {...props} />
+        {chosen ? <ThemePart {...props} chosen={chosen} /> : null}
+      </div>
+      <ThemesTable {...props} />
+    </>
+  );
+}
+
+function AnalysisOff({ organization: { slug, role } }: Pick<Place, 'organization'>) {
+  return (
+    <EmptyState title="Comment analysis is off">
+      {role === 'owner' ? (
+        <>
+          <p>Turn on Analyze comments to find themes and sentiment in new comments.</p>
+          <LinkButton href={`/o/${slug}/settings/general`} text="Open settings" kind="primary" />
+        </>
+      ) : (
+        <p>
+          An owner can turn on Analyze comments in the{' '}
+          <a href={`/o/${slug}/settings/general`}>general settings</a>.
+        </p>
+      )}
+    </EmptyState>
+  );
+}
+
+/** The filtered inbox. */
+const responsesOf = ({ organization, inScope, period }: Place, filter: Record<string, string>) =>
+  withQuery(`/o/${organization.slug}/responses`, {
+    ...inScope,
+    ...filter,
+    date_from: period.from,
+    date_to: period.to,
+  });
+
+const sentimentParts = [
+  { name: 'positive', text: 'Positive', kind: 'promoter' },
+  { name: 'neutral', text: 'Neutral', kind: 'passive' },
+  { name: 'negative', text: 'Negative', kind: 'detractor' },
+  { name: 'mixed', text: 'Mixed', kind: 'waiting' },
+] as const;
+
+/** Sentiment, and how many comments have no analysis or no theme. */
+function ReadPart({ read, ...place }: BodyProps) {
+  const { comments, analyzed, withoutTheme, sentiments, isOn } = read;
+  const left = comments - analyzed;
+  return (
+    <section aria-labelledby="sentiment">
+      <div class="title">
+        <h2 id="sentiment">Sentiment</h2>
+        <span class="small soft">{counted(comments, 'comment')}</span>
+      </div>
+      {analyzed === 0 ? null : (
+        <PartsBar
+          parts={sentimentParts.map(({ name, text, kind }) => ({
+            kind,
+            name: text,
+            share: sentiments[name],
+            figure: `${percentage(sentiments[name], analyzed)}%`,
+            remark: count(sentiments[name]),
+            href: responsesOf(place, { sentiment: name }),
+          }))}
+        />
+      )}
+      <p class="small soft">
+        {left === 0
+          ? 'All comments are analyzed.'
+          : `${counted(left, 'comment')} not analyzed${isOn ? ' yet, or from before analysis was on' : ''}.`}{' '}
+        {withoutTheme === 0
+          ? null
+          : `${counted(withoutTheme, 'analyzed comment')} without a theme.`}
+      </p>
+      {isOn ? null : (
+        <p class="small">
+          Analysis is off, so new comments are not read.{' '}
+          <a href={`/o/${place.organization.slug}/settings/general`}>General settings</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: MeasuredTheme }) {
+  const { type, period } = place;
+  const { theme, now, before, change, counted: tally } = chosen;
+  const { lead, rest } = describeChange({ type, change, before, period });
+  return (
+    <section aria-labelledby="theme">
+      <div class="title">
+        <h2 id="theme">
+          <bdi>{theme}</bdi>
+        </h2>
+        <LinkButton
+          href={responsesOf(place, { theme })}
+          text={counted(now.total, 'response')}
+          about={`about ${theme}`}
+          kind="more"
+        />
+      </div>
+      <p class="now">
+        <strong>{formatValue(type, now.value!)}</strong>
+        <span>{typeFacts(type).shortNumber}</span>
+      </p>
+      <p>
+        <ChangeLead lead={lead} change={change} />
+        {rest}
+      </p>
+      <p class="small soft">
+        In {percentage(now.total, read.analyzed)}% of analyzed comments.{' '}
+        {counted(before.total, 'comment')} in the {counted(period.days, 'day')} before.
+      </p>
+      <PartsBar
+        parts={partsOf(type, tally).map((part) => ({
+          ...part,
+          figure: `${percentage(part.share, now.total)}%`,
+          remark: count(part.share),
+          href: responsesOf(place, { theme, category: part.kind }),
+        }))}
+      />
+      <ul class="rows">
+        {quotes.map((quote) => (
+          <li>
+            <ResponseRow
+              response={{ ...quote, comment: quote.comment ?? 'Not ready. Reload this page.' }}
+              href={`/o/${place.organization.slug}/responses/${quote.id}`}
+              title={quote.survey_name}
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const partsOf = (type: SurveyType, { promoters, passives, detractors }: Counted) =>
+  (
+    [
+      { kind: 'promoter', name: 'Promoters', share: promoters },
+      { kind: 'passive', name: 'Passives', share: passives },
+      { kind: 'detractor', name: 'Detractors', share: detractors },
+    ] as const
+  ).filter(({ kind }) => type !== 'thumbs' || kind !== 'passive');
+
+function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
+  const { type, path, asks } = place;
+  const number = (head: string) => ({ head, number: true });
+  return (
+    <section class="part" aria-labelledby="all">
+      <div class="title">
+        <h2 id="all">All themes</h2>
+      </div>
+      {themes.length === 0 ? (
+        <p class="soft">No themes in these comments.</p>
+      ) : (
+        <DataTable
+          caption={`Themes by number of comments, scored by ${typeFacts(type).shortNumber}`}
+          nowrap
+          columns={[
+            'Theme',
+            number('Comments'),
+            number('Share'),
+            number(typeFacts(type).shortNumber),
+            number('95% interval'),
+            number('Change'),
+            'Categories',
+          ]}
+          rows={themes.map(({ theme, isOwn, now, change, counted: tally }) => ({
+            current: theme === chosen?.theme,
+            cells: [
+              <>
+                <a href={`${withQuery(path, { ...asks, theme })}#theme`}>
+                  <bdi>{theme}</bdi>
+                </a>
+                {isOwn ? <span class="small soft"> yours</span> : null}
+              </>,
+              <a href={responsesOf(place, { theme })}>
+                {count(now.total)}
+                <span class="hidden"> about {theme}</span>
+              </a>,
+              `${percentage(now.total, read.analyzed)}%`,
+              formatValue(type, now.value!),
+              now.interval === null ? '–' : formatInterval(type, now.interval),
+              <ChangeCell type={type} change={change} />,
+              <Categories parts={partsOf(type, tally)} total={now.total} />,
+            ],
+          }))}
+        />
+      )}
+      <p class="small soft">
+        A comment can have several themes. Lists your own themes and the most frequent ones in the
+        latest {count(sampledResponses)} responses. The numbers cover the whole period.
+      </p>
+    </section>
+  );
+}
+
+function ChangeCell({ type, change }: { type: SurveyType; change: Change | null }) {
+  if (change === null) return <span class="soft">new</span>;
+  const sign = change.by > 0 ? '+' : change.by < 0 ? '−' : '';
+  const size = Math.abs(change.by);
+  const by = `${sign}${typeFacts(type).measure === 'mean' ? size.toFixed(2) : size}`;
+  if (change.meaning !== 'better' && change.meaning !== 'worse')
+    return <span class="soft">{by}</span>;
+  return <ChangeLead lead={by} change={change} />;
+}
+
+type CategoriesProps = { parts: ReturnType<typeof partsOf>; total: number };
+
+const Categories = ({ parts, total }: CategoriesProps) => (
+  <>
+    <StackedBar parts={parts} />
+    <span class="hidden">
+      {parts
+        .map(({ name, share }) => `${percentage(share, total)}% ${name.toLowerCase()}`)
+        .join(', ')}
+    </span>
+  </>
+);
