@@ -293,7 +293,11 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
         <h2 id="all">All themes</h2>
       </div>
       {themes.length === 0 ? (
-        <p class="soft">No themes in these comments.</p>
+        <p class="soft">
+          {read.analyzed === 0
+            ? 'Themes appear here after analysis.'
+            : 'No themes in these comments.'}
+        </p>
       ) : (
         <DataTable
           caption={`Themes by number of comments, scored by ${typeFacts(type).shortNumber}`}
@@ -329,10 +333,12 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
           }))}
         />
       )}
-      <p class="small soft">
-        A comment can have several themes. Lists your own themes and the most frequent ones in the
-        latest {count(sampledResponses)} responses. The numbers cover the whole period.
-      </p>
+      {themes.length === 0 ? null : (
+        <p class="small soft">
+          A comment can have several themes. Lists your own themes and the most frequent ones in the
+          latest {count(sampledResponses)} responses. The numbers cover the whole period.
+        </p>
+      )}
     </section>
   );
 }

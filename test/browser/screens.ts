@@ -68,6 +68,19 @@ const blocks = [
   },
 ];
 
+/** Some comments with two themes each, and some that are not analyzed. */
+async function themesPath({ db, full }: BrowserScene): Promise<string> {
+  await db`
+    insert into analyses (org_id, response_id, sentiment, themes, provider)
+    select org_id, id, case category when 'promoter' then 'positive' else 'negative' end,
+           array['support', case when score > 8 then 'onboarding' else 'performance' end], 'test'
+    from responses
+    where org_id = ${full.id} and comment is not null and held_reason is null
+      and created_at < now() - interval '20 days'
+    on conflict do nothing`;
+  return `/o/${full.slug}/themes?period=365d`;
+}
+
 /** Path of the newer of two monthly summaries, which shows changes since the first. */
 async function summaryPath({ db, full }: BrowserScene): Promise<string> {
   const [, row] = await db<{ id: string }[]>`
@@ -80,7 +93,7 @@ async function summaryPath({ db, full }: BrowserScene): Promise<string> {
 
 const summaryEntries: readonly ScreenEntry[] = [
   { name: 'themes-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/themes` },
-  { name: 'themes', as: 'viewer', path: ({ full }) => `/o/${full.slug}/themes?period=365d` },
+  { name: 'themes', as: 'viewer', path: themesPath },
   { name: 'summaries-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/summaries` },
   { name: 'summary-new', as: 'editor', path: ({ full }) => `/o/${full.slug}/summaries/new` },
   { name: 'summary', as: 'viewer', path: summaryPath },
