@@ -210,6 +210,20 @@ create index campaigns_due on campaigns (next_at) where status = any (array['sch
 create index campaigns_newest_first on campaigns (survey_id, created_at desc, id desc) where kind = 'campaign';
 create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder) where kind <> 'campaign';
 
+-- A text that members insert into replies.
+create table canned_texts (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  name text not null,  -- as members choose it
+  text text not null,  -- what is inserted
+  created_at timestamptz not null default now(),
+  constraint canned_texts_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint canned_texts_text_check check (char_length(text) >= 1 and char_length(text) <= 5000),
+  constraint canned_texts_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint canned_texts_pkey primary key (id)
+);
+create unique index canned_texts_one_per_name on canned_texts (org_id, name);
+
 -- The text of an uploaded list in chunks, until its contacts are imported.
 create table contact_upload_chunks (
   org_id uuid not null,
@@ -725,6 +739,32 @@ create table recovery_codes (
   constraint recovery_codes_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
   constraint recovery_codes_pkey primary key (member_id, code_hash)
 );
+
+-- An email from a member to the person who gave a response.
+create table replies (
+  id uuid not null default gen_random_uuid(),     -- the id of the form that was sent, so that a form replies once
+  org_id uuid not null,
+  response_id uuid not null,
+  text text not null,                             -- the text of the email
+  author text not null,                           -- name of the member or the key that wrote it, as it was then
+  author_kind text not null,                      -- kind of that actor, as in the audit
+  closes boolean not null default false,          -- whether the response is done when the reply has been sent
+  status text not null default 'claimed',         -- claimed: not begun; sending: its first byte may have left; then how it ended
+  attempts smallint not null default 0,           -- the number of attempts; an outcome is recorded for the attempt that it belongs to
+  reason text,                                    -- why it was not sent, or not yet
+  reason_code text,                               -- kind of that reason, as of mails
+  server_reply text,                              -- what the mail server said when it accepted the email
+  created_at timestamptz not null default now(),  -- when it was written
+  sending_at timestamptz,                         -- when the last attempt began
+  finished_at timestamptz,                        -- when the outcome was recorded
+  constraint replies_status_check check (status = any (array['claimed', 'sending', 'sent', 'failed', 'unknown'])),
+  constraint replies_text_check check (char_length(text) >= 1 and char_length(text) <= 5000),
+  constraint replies_belong_to_response foreign key (org_id, response_id) references responses(org_id, id) on update cascade on delete cascade,
+  constraint replies_pkey primary key (org_id, id)
+);
+create index replies_by_response on replies (org_id, response_id, created_at);
+create index replies_open on replies (created_at) where status = any (array['claimed', 'sending']);
+create trigger replies_hide_erased before insert or update of text on replies for each row when (new.text ~~ '%@%') execute function hide_erased_in_note();
 
 -- A role of Postgres that reads the views of askback_reports for one organization.
 create table reporters (

@@ -1,4 +1,4 @@
-import { maxCommentLength, maxNotes } from './limits.ts';
+import { maxCommentLength, maxNotes, maxReplies } from './limits.ts';
 
 /** An expected error whose message the caller sees. Messages of other errors are only logged. */
 export class Refusal extends Error {
@@ -142,6 +142,11 @@ export const errorCodes = {
     error: `a response has at most ${maxNotes} notes`,
     remedy: 'Store the note elsewhere.',
   },
+  too_many_replies: {
+    status: [400],
+    error: `a response has at most ${maxReplies} replies`,
+    remedy: 'Write to the person from your own mail program.',
+  },
   too_many_rows: {
     status: [400],
     error: 'a trend has at most 1100 rows: use a longer interval',
@@ -271,6 +276,11 @@ export const errorCodes = {
     status: [409],
     error: 'the organization already has a tag named Enterprise',
     remedy: 'Use that tag, or another name.',
+  },
+  no_address: {
+    status: [409],
+    error: 'this response has no email address: it is anonymous, or its person was erased',
+    remedy: 'Nothing to do: only responses through a personal link can be replied to.',
   },
   not_held: {
     status: [409],

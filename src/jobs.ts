@@ -37,6 +37,8 @@ export const payloads = {
   'people.finish_erasure': v.object({ org_id: Uuid, erasure_id: Uuid }),
   'questions.publish_completed': v.object({ org_id: Uuid, response_id: Uuid }),
   'questions.sweep': Nothing,
+  'replies.clean_up': Nothing,
+  'replies.send': v.object({ org_id: Uuid, reply_id: Uuid }),
   'responses.clean_up': Nothing,
   'responses.publish_detractor': v.object({ org_id: Uuid, response_id: Uuid }),
   'sends.clean_up': Nothing,
@@ -99,7 +101,7 @@ export const maxSlowJobs = 450;
 
 /** Jobs that wait for mail servers, webhooks or the worker thread. They must leave room for others. */
 export const slowJobs: readonly (readonly JobName[])[] = [
-  ['sends.mail', 'sends.test'],
+  ['sends.mail', 'sends.test', 'replies.send'],
   [
     'summaries.make',
     'summaries.month',

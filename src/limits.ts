@@ -19,6 +19,9 @@ export const maxNoteLength = 5_000;
 
 export const maxTags = 50;
 export const maxNotes = 200;
+export const maxReplies = 100;
+/** As the table checks it. */
+export const maxReplyLength = 5_000;
 
 /** An organization's id, or a SQL fragment for it. */
 export type OrgId = string | Part;

@@ -29,6 +29,7 @@ import { usageScreens } from './organizations/screens/usage.tsx';
 import type { ErasureFile } from './people/receipts-file.ts';
 import { peopleScreens } from './people/screens/people.tsx';
 import { questionScreens } from './questions/screens.tsx';
+import { cannedTextScreens } from './replies/screens.tsx';
 import type { Excerpt } from './responses/events.ts';
 import { responseScreens } from './responses/screens/inbox.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
@@ -118,6 +119,7 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/mail', mailScreens(tools))
     .route('/settings/tags', tagScreens(tools))
     .route('/settings/texts', textScreens(tools))
+    .route('/settings/canned-texts', cannedTextScreens(tools))
     .route('/settings/notifications', notificationScreens(tools))
     .route('/settings/usage', usageScreens(tools))
     .route('/settings/audit', auditScreens(tools))

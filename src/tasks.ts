@@ -38,6 +38,7 @@ import { finishErasure } from './people/erase.ts';
 import { type ErasureFile, fileErasures } from './people/receipts-file.ts';
 import { applyRetention } from './people/retention.ts';
 import { publishCompleted, sweepCompletions } from './questions/completion.ts';
+import { cleanUpReplies, type SendReplyTools, sendReply } from './replies/reply.ts';
 import { cleanUpVisits } from './responses/erase.ts';
 import { publishDetractor } from './responses/events.ts';
 import type { MailJobs } from './sends/mail-job.ts';
@@ -69,6 +70,7 @@ export type TaskTools = {
   NotificationTools &
   SlackTools &
   TestTools &
+  SendReplyTools &
   MailLinkTools;
 
 type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
@@ -100,6 +102,8 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'questions.publish_completed': (job, { traceparent }) =>
       publishCompleted(of(job), job, traceparent),
     'questions.sweep': () => sweepCompletions(tools),
+    'replies.clean_up': () => cleanUpReplies(tools),
+    'replies.send': (job) => sendReply(of(job), job),
     'responses.clean_up': () => cleanUpVisits(tools),
     'responses.publish_detractor': (job, { traceparent }) =>
       publishDetractor(of(job), job, traceparent),
@@ -166,6 +170,7 @@ const schedule: Partial<Record<JobName, string>> = {
   'campaigns.sweep': '* * * * *',
   'questions.sweep': '* * * * *',
   'sends.recover': '* * * * *',
+  'replies.clean_up': '41 * * * *',
   'mailbox.clean_up': '29 * * * *',
   'members.clean_up': '47 * * * *',
   'notifications.sweep': '* * * * *',

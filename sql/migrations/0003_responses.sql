@@ -253,6 +253,62 @@ comment on column response_notes.author_kind is 'kind of actor, as in audit_even
 
 create index response_notes_by_response on response_notes (org_id, response_id, created_at);
 
+create table replies (
+  id           uuid not null default gen_random_uuid(),
+  org_id       uuid not null,
+  response_id  uuid not null,
+  text         text not null check (char_length(text) between 1 and 5000),
+  author       text not null,
+  author_kind  text not null,
+  closes       boolean not null default false,
+  status       text not null default 'claimed' check (status in ('claimed', 'sending', 'sent', 'failed', 'unknown')),
+  attempts     smallint not null default 0,
+  reason       text,
+  reason_code  text,
+  server_reply text,
+  created_at   timestamptz not null default now(),
+  sending_at   timestamptz,
+  finished_at  timestamptz,
+
+  primary key (org_id, id),
+  constraint replies_belong_to_response foreign key (org_id, response_id)
+    references responses (org_id, id) on update cascade on delete cascade
+);
+
+comment on table replies is 'An email from a member to the person who gave a response';
+comment on column replies.id is 'the id of the form that was sent, so that a form replies once';
+comment on column replies.text is 'the text of the email';
+comment on column replies.author is 'name of the member or the key that wrote it, as it was then';
+comment on column replies.author_kind is 'kind of that actor, as in the audit';
+comment on column replies.closes is 'whether the response is done when the reply has been sent';
+comment on column replies.status is 'claimed: not begun; sending: its first byte may have left; then how it ended';
+comment on column replies.attempts is 'the number of attempts; an outcome is recorded for the attempt that it belongs to';
+comment on column replies.reason is 'why it was not sent, or not yet';
+comment on column replies.reason_code is 'kind of that reason, as of mails';
+comment on column replies.server_reply is 'what the mail server said when it accepted the email';
+comment on column replies.created_at is 'when it was written';
+comment on column replies.sending_at is 'when the last attempt began';
+comment on column replies.finished_at is 'when the outcome was recorded';
+
+create index replies_by_response on replies (org_id, response_id, created_at);
+create index replies_open on replies (created_at) where status in ('claimed', 'sending');
+
+create table canned_texts (
+  id         uuid primary key default gen_random_uuid(),
+  org_id     uuid not null,
+  name       text not null check (char_length(name) between 1 and 200),
+  text       text not null check (char_length(text) between 1 and 5000),
+  created_at timestamptz not null default now(),
+
+  constraint canned_texts_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
+);
+
+comment on table canned_texts is 'A text that members insert into replies';
+comment on column canned_texts.name is 'as members choose it';
+comment on column canned_texts.text is 'what is inserted';
+
+create unique index canned_texts_one_per_name on canned_texts (org_id, name);
+
 -- Facets. A response has one facet for each property of its contact, each of its tags, its sentiment, each of its themes,
 -- and each value of its answers to follow-up questions. Lists and totals with these filters read one range of one index and
 -- never the responses. A response on hold has no facets, because it does not count.

@@ -251,6 +251,8 @@ create trigger response_answers_hide_erased before insert or update of answers o
   for each row when (new.answers::text like '%@%') execute function hide_erased_in_answers();
 create trigger notes_hide_erased before insert or update of text on response_notes
   for each row when (new.text like '%@%') execute function hide_erased_in_note();
+create trigger replies_hide_erased before insert or update of text on replies
+  for each row when (new.text like '%@%') execute function hide_erased_in_note();
 create trigger contacts_hide_erased before insert or update of name, properties on contacts
   for each row when (new.name like '%@%' or new.properties::text like '%@%')
   execute function hide_erased_in_contact();

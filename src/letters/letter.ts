@@ -5,6 +5,7 @@ import { logoPath } from '../organizations/logo.ts';
 import { type SurveyType, scoresInOrder, typeFacts } from '../survey-types.ts';
 import {
   type AddressedPerson,
+  fillIn,
   mapPlaceholders,
   type Placeholder,
   piecesOf,
@@ -65,6 +66,38 @@ export function surveyMail(mail: SurveyMail): MessageTemplate {
 }
 
 const thread = `<${slot('thread')}>`;
+
+export type ReplyMail = {
+  survey: Pick<SurveyMail['survey'], 'question_text' | 'subject' | 'from_email' | 'reply_to'>;
+  person: AddressedPerson;
+  fromName: string;
+  text: string;
+  /** `Message-ID`s of the emails of the survey to this person, oldest first, without angle brackets. */
+  thread: readonly string[];
+};
+
+/** A reply to the person who answered. It is correspondence, so it has no unsubscribe link. */
+export function replyMail({ survey, person, fromName, text, thread }: ReplyMail) {
+  const lines = cleanLines(text).split('\n');
+  const references = thread.map((id) => `<${id}>`);
+  const template: MessageTemplate = {
+    from: { name: oneLine(fromName), address: survey.from_email },
+    replyTo: survey.reply_to,
+    subject: `Re: ${oneLine(fillIn(survey.subject ?? survey.question_text, person))}`,
+    headers:
+      references.length === 0
+        ? {}
+        : { 'In-Reply-To': references.at(-1)!, References: references.join(' ') },
+    text: slot('text'),
+    html: `<!doctype html>
+<html><body><p dir="auto">${lines.map((_, at) => slot(`line_${at}`)).join('<br>\n')}</p></body></html>`,
+  };
+  const slots = {
+    text: `${lines.join('\n')}\n`,
+    ...Object.fromEntries(lines.map((line, at) => [`line_${at}`, line])),
+  };
+  return { template, slots };
+}
 
 export function inLanguage<S extends TranslatedSurvey>(survey: S, language: string) {
   const { texts: _others, ...rest } = survey;

@@ -17,6 +17,7 @@ import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
 import { type ErasedAgain, eraseAgain } from '../people/erase.ts';
 import { readErasures } from '../people/receipts-file.ts';
+import { markRepliesUnknownAfterRestore } from '../replies/reply.ts';
 import { markUnknownAfterRestore } from '../sends/mail-job.ts';
 import { configuredSecrets } from '../settings.ts';
 import { hasOrganizations } from './queries.ts';
@@ -107,7 +108,7 @@ async function restoreFile(tools: CommandTools, file: string) {
       archive,
       checkKey: (key) => isKept && rejectOtherKey(dataDir, key),
       saveKey: (key) => isKept && saveRestoredKey(dataDir, key),
-      afterRestore: [markUnknownAfterRestore, recordRestore],
+      afterRestore: [markUnknownAfterRestore, markRepliesUnknownAfterRestore, recordRestore],
     });
   } finally {
     await close();

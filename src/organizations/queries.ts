@@ -257,6 +257,7 @@ export type RetentionRun = {
   at: Date;
   comments: number;
   contacts: number;
+  replies: number;
   openings: number;
   mails: number;
 };
@@ -265,6 +266,7 @@ export type RetentionRun = {
 export async function findLastRetention(sql: Sql, orgId: string) {
   const [run] = await sql<RetentionRun[]>`
     select at, (details ->> 'comments')::int as comments, (details ->> 'contacts')::int as contacts,
+           coalesce((details ->> 'replies')::int, 0) as replies,
            (details ->> 'openings')::int as openings, (details ->> 'mails')::int as mails
     from audit_events
     where org_id = ${orgId} and act = 'retention.applied'

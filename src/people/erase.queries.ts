@@ -88,7 +88,7 @@ export function listErasures(
   });
 }
 
-/** Lists the ids of the contacts' responses, of responses whose properties contain the address, and of their notes. */
+/** Lists the ids of the contacts' responses, of responses whose properties contain the address, and of their notes and replies. */
 export async function listWrittenIds(
   sql: Sql,
   orgId: string,
@@ -105,7 +105,11 @@ export async function listWrittenIds(
     union all
     select n.id
     from written w
-    join response_notes n on n.org_id = ${orgId} and n.response_id = w.id`;
+    join response_notes n on n.org_id = ${orgId} and n.response_id = w.id
+    union all
+    select p.id
+    from written w
+    join replies p on p.org_id = ${orgId} and p.response_id = w.id`;
   return rows.map(({ id }) => id);
 }
 
@@ -159,6 +163,8 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       where org_id = ${orgId} and properties::text like '%@%'
       union
       select addresses_in(text) from response_notes where org_id = ${orgId} and text like '%@%'
+      union
+      select addresses_in(text) from replies where org_id = ${orgId} and text like '%@%'
     ), hashed as materialized (
       select k.key, encode(keyed_hash(o.address_key, k.key), 'hex') as hash
       from addresses k

@@ -18,6 +18,7 @@ import { type Db, inTransaction, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { addressKey, addressPattern } from '../lib/smtp/address.ts';
 import { deleteMessagesById, deleteMessagesToErased, findMessages } from '../mailbox/mailbox.ts';
 import { eraseWords, hideInAnswers } from '../questions/erase.ts';
+import { deleteRepliesTo, hideInReplies } from '../replies/queries.ts';
 import {
   deleteNotesAbout,
   deleteResponses,
@@ -246,6 +247,7 @@ export async function eraseRows(
     ownComments +
     (await hideAddress(tx, orgId, { key, before })) +
     (await hideInAnswers(tx, orgId, { key, before })) +
+    (await hideInReplies(tx, orgId, { key, before })) +
     (await hideInConsents(tx, orgId, { key, before }));
   const dependents = await countDependents(tx, orgId, contactIds);
   await giveBackClaims(tx, orgId, contactIds);
@@ -279,6 +281,7 @@ export async function eraseDerived(tx: Sql, orgId: string, responses: readonly E
   const responseIds = commented.map(({ id }) => id);
   const since = new Date(Math.min(...commented.map(({ created_at }) => created_at.getTime())));
   const notes = await deleteNotesAbout(tx, orgId, ids);
+  const replies = await deleteRepliesTo(tx, orgId, ids);
   const analyses = await deleteAnalyses(tx, orgId, ids);
   let summaries = 0;
   for (const { comment, words, created_at } of commented) {
@@ -288,7 +291,7 @@ export async function eraseDerived(tx: Sql, orgId: string, responses: readonly E
   }
   const deliveries =
     responseIds.length === 0 ? 0 : await eraseBodiesOf(tx, orgId, { responseIds, since });
-  return { notes, analyses, summaries, deliveries };
+  return { notes, replies, analyses, summaries, deliveries };
 }
 
 /** Encrypted or encoded copies that mention a person. No index finds them: each must be decoded. */
@@ -328,6 +331,7 @@ export const erasedKindTexts = {
   comments:
     "comments and text answers, including other people's comments that contained the address",
   notes: 'notes about responses',
+  replies: 'replies to responses',
   analyses: 'analyses of comments',
   summaries: 'summaries that quoted a comment',
   deliveries: 'deliveries with an excerpt of a comment or text answer',

@@ -4,6 +4,7 @@ import { deleteContacts, type Inactive, listInactive, lockInactive } from '../co
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { maxLogDays } from '../organizations/manage.ts';
 import { eraseWords } from '../questions/erase.ts';
+import { deleteOldReplies } from '../replies/queries.ts';
 import {
   deleteVisitsOf,
   emptyComments,
@@ -41,6 +42,7 @@ async function applyToOrganization(db: Db, retention: Retention) {
   const { org_id: orgId, comments_days, contacts_days, openings_days, mails_days } = retention;
   return {
     comments: comments_days ? await clearOldComments(db, orgId, comments_days) : 0,
+    replies: comments_days ? await deleteAllOldReplies(db, orgId, comments_days) : 0,
     contacts: contacts_days ? await deleteInactive(db, orgId, contacts_days) : 0,
     openings: openings_days ? await deleteOldVisits(db, orgId, openings_days) : 0,
     mails: mails_days ? await deleteOldMailLog(db, orgId, mails_days) : 0,
@@ -60,6 +62,15 @@ async function clearOldComments(db: Db, orgId: string, days: number): Promise<nu
     emptied += step;
     if (step < commentsPerBatch) return emptied;
   }
+}
+
+/** A response without a comment may have replies too. */
+async function deleteAllOldReplies(db: Db, orgId: string, days: number): Promise<number> {
+  let deleted = 0;
+  for (let step = commentsPerBatch; step === commentsPerBatch; deleted += step) {
+    step = await deleteOldReplies(db, orgId, { days, atMost: commentsPerBatch });
+  }
+  return deleted;
 }
 
 /** Deletes inactive contacts with their mails. Their responses become anonymous. */

@@ -9,6 +9,9 @@ import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { answerJson, List, One, readText } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
+import { replyToResponse } from '../replies/reply.ts';
+import { Reply, ReplyInput } from '../replies/schemas.ts';
+import type { SendProgress } from '../sends/send.ts';
 import type { Excerpt } from './events.ts';
 import { exportResponses } from './export.ts';
 import { countCategories } from './filter.queries.ts';
@@ -133,8 +136,13 @@ const changedResponse = {
 export const responseSection: ApiSection = {
   name: 'Responses',
   about: 'Read, filter, export and follow up on responses, and get the score.',
-  schemas: { Response, ResponseNote, Nps, NpsTrendRow },
-  bodies: { ResponseChange: FollowUpInput, ResponseTags: TagsInput, NewNote: NoteInput },
+  schemas: { Response, ResponseNote, Reply, Nps, NpsTrendRow },
+  bodies: {
+    ResponseChange: FollowUpInput,
+    ResponseTags: TagsInput,
+    NewNote: NoteInput,
+    NewReply: ReplyInput,
+  },
   operations: [
     {
       id: 'listResponses',
@@ -200,6 +208,20 @@ export const responseSection: ApiSection = {
       body: NoteInput,
       answer: { status: 201, about: 'the note', schema: One(ResponseNote) },
       refusals: { 400: ['too_many_notes'] },
+    },
+    {
+      id: 'replyToResponse',
+      method: 'post',
+      path: `${path}/{id}/replies`,
+      summary: 'Reply to a response by email',
+      about:
+        'Sends an email to the person, from the sender of the survey, in the thread of the survey email. Waits up to 5 ' +
+        'seconds for its outcome; the response lists it later. Send an `Idempotency-Key`: each request without one is a ' +
+        'new email. Unsubscribed people can be replied to.',
+      permission: 'write',
+      body: ReplyInput,
+      answer: { status: 201, about: 'the reply', schema: One(Reply) },
+      refusals: { 400: ['too_many_replies'], 409: ['no_address', 'erased'] },
     },
     {
       id: 'releaseResponse',
@@ -306,7 +328,7 @@ function linkPart(about: string) {
   return { about, schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' } };
 }
 
-type ChangeTools = { db: Db; excerpt: Excerpt };
+type ChangeTools = { db: Db; excerpt: Excerpt; progress: Pick<SendProgress, 'watch'> };
 
 export const responseChanges = (tools: ChangeTools) =>
   new Hono<ApiEnv>()
@@ -332,6 +354,13 @@ export const responseChanges = (tools: ChangeTools) =>
       const id = idParam(c, 'response');
       const { text } = await parseBody(c, NoteInput);
       return c.json({ data: await addNote(tools, by, { id, text }) }, 201);
+    })
+
+    .post('/:id/replies', async (c) => {
+      const by = requireWrite(c.var.key);
+      const responseId = idParam(c, 'response');
+      const { text } = await parseBody(c, ReplyInput);
+      return c.json({ data: await replyToResponse(tools, by, { responseId, text }) }, 201);
     })
 
     .post('/:id/release', async (c) => {

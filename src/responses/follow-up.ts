@@ -189,7 +189,12 @@ async function insertResponseTags(sql: Sql, orgId: string, { responseIds, tagIds
     on conflict do nothing`;
 }
 
-async function lockResponse(sql: Sql, orgId: string, id: string) {
+/** For a reply, whose audit event says that it closes the response. */
+export async function markDone(sql: Sql, orgId: string, id: string) {
+  await sql`update responses set chosen_state = 'done' where org_id = ${orgId} and id = ${id}`;
+}
+
+export async function lockResponse(sql: Sql, orgId: string, id: string) {
   const [locked] = await lockResponses(sql, orgId, [id]);
   if (!locked) throw notFound('response');
 }

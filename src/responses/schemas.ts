@@ -5,6 +5,7 @@ import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
 import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
 import { maxCommentLength, maxNoteLength, maxTags } from '../limits.ts';
 import { questionKinds } from '../questions/definition.ts';
+import { Reply } from '../replies/schemas.ts';
 import { maxTheme } from '../summaries/rules.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
 import { NetPromoterScore, ScoreInterval } from '../surveys/schemas.ts';
@@ -246,6 +247,7 @@ export const Response = v.object({
   ),
   owner: described(v.nullable(v.string()), 'email of the assigned member'),
   notes: described(v.optional(v.array(ResponseNote)), 'oldest first; only in a single response'),
+  replies: described(v.optional(v.array(Reply)), 'oldest first; only in a single response'),
 });
 
 /** Body of a POST to a link. `answerSurvey` checks the score against the survey's scale. */

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
 import { enqueue, type NewJob } from '../jobs.ts';
-import { inLanguage, mailFillings, type SurveyMail, surveyMail } from '../letters/letter.ts';
+import {
+  inLanguage,
+  mailFillings,
+  messageIdOf,
+  type ReplyMail,
+  replyMail,
+  type SurveyMail,
+  surveyMail,
+} from '../letters/letter.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
 import { type Db, inTransaction, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
@@ -485,28 +493,67 @@ export function createMailer({
 
   async function send(claimed: WrittenMail, sendOptions: SendOptions = {}): Promise<MailOutcome> {
     stopping.signal.throwIfAborted();
-    const mayLeave = async () => {
-      stopping.signal.throwIfAborted();
-      return (await sendOptions.mayLeave?.()) ?? true;
-    };
     const letter = letterOf(claimed);
-    const to = mailableAddress(claimed.email);
-    const from = bounceDomain ? `bounce+${claimed.id}@${bounceDomain}` : letter.from;
+    const write = (to: string) => {
+      const { id: sendId, name, token, properties, reminds_of: remindsOf } = claimed;
+      const contact = { sendId, email: to, name, token, properties, remindsOf };
+      return letter.fill(letter.filling(contact, new Date()));
+    };
+    return await sendMessage({ ...claimed, from: letter.from, write }, sendOptions);
+  }
+
+  /** The same guarantees as for survey emails: nothing leaves before `mayLeave` has returned true. */
+  async function sendReply(
+    reply: WrittenReply,
+    sendOptions: SendOptions = {},
+  ): Promise<MailOutcome> {
+    stopping.signal.throwIfAborted();
+    const { template, slots } = replyMail({
+      ...reply,
+      thread: reply.thread.map((id) => messageIdOf(id, publicUrl)),
+    });
+    const messageId = messageIdOf(reply.id, publicUrl);
+    const write = (address: string) => {
+      const to = { name: reply.person.name, address };
+      return compose(template)({ to, messageId, date: new Date(), slots });
+    };
+    const from = mailableAddress(reply.survey.from_email);
+    return await sendMessage({ ...reply, from, write }, sendOptions);
+  }
+
+  async function sendMessage(
+    { id, org_id, email, from, write }: Message,
+    sendOptions: SendOptions,
+  ) {
+    const to = mailableAddress(email);
+    const sender = bounceDomain ? `bounce+${id}@${bounceDomain}` : from;
     if (!to) return rejectAddress('email cannot be sent to this address');
-    if (!from) return rejectAddress('email cannot be sent from the sender address of the survey');
-    const { id: sendId, name, token, properties, reminds_of: remindsOf } = claimed;
-    const contact = { sendId, email: to, name, token, properties, remindsOf };
-    const message = letter.fill(letter.filling(contact, new Date()));
+    if (!sender) return rejectAddress('email cannot be sent from the sender address of the survey');
+    const message = write(to);
     const signed = dkim ? await dkim(message) : message;
-    return await transport.send({ from, to }, signed, {
+    return await transport.send({ from: sender, to }, signed, {
       ...sendOptions,
-      group: claimed.org_id,
-      mayLeave,
+      group: org_id,
+      mayLeave: async () => {
+        stopping.signal.throwIfAborted();
+        return (await sendOptions.mayLeave?.()) ?? true;
+      },
     });
   }
 
-  return { concurrency, server, send, stop: () => stopping.abort() };
+  return { concurrency, server, send, sendReply, stop: () => stopping.abort() };
 }
+
+export type WrittenReply = ReplyMail & { id: string; org_id: string; email: string };
+
+type Message = {
+  id: string;
+  org_id: string;
+  email: string;
+  /** Address of the sender, unless bounces have their own domain. */
+  from: string | null | undefined;
+  write: (to: string) => Buffer;
+};
 
 type Letter = ReturnType<typeof composeLetter>;
 

@@ -23,6 +23,10 @@ export const historyEvents = [
   'opened',
   'answered',
   'answer_held',
+  'replied',
+  'reply_sending',
+  'reply_failed',
+  'reply_unknown',
   'unsubscribed',
   'bounced',
   'allowed',
@@ -80,6 +84,14 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
              r.survey_id, r.held_reason, format('score %s', r.score), r.traceparent, r.id, null, null
       from own_contacts p
       join responses r on r.org_id = ${orgId} and r.contact_id = p.id
+      union all
+      select coalesce(p.finished_at, p.created_at),
+             case p.status when 'sent' then 'replied' when 'claimed' then 'reply_sending' else 'reply_' || p.status end,
+             r.survey_id, p.reason_code, concat_ws(E'\\n', p.author || ': ' || p.text, p.reason), null, r.id, p.id,
+             p.server_reply
+      from own_contacts c
+      join responses r on r.org_id = ${orgId} and r.contact_id = c.id
+      join replies p on p.org_id = ${orgId} and p.response_id = r.id
       union all
       select created_at, kind, null, case when by_hand then 'by_hand' end, detail, null, null, null, null
       from (

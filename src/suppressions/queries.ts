@@ -155,7 +155,13 @@ export async function findMailRecipient(sql: Sql, orgId: string, ids: readonly s
   const found = await sql<{ email: string }[]>`
     select distinct email_key as email
     from mails
-    where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and status in ('sending', 'sent', 'unknown')`;
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and status in ('sending', 'sent', 'unknown')
+    union
+    select c.email_key
+    from replies p
+    join responses r on r.org_id = p.org_id and r.id = p.response_id
+    join contacts c on c.org_id = r.org_id and c.id = r.contact_id
+    where p.org_id = ${orgId} and p.id = any (${[...ids]}::uuid[]) and p.status in ('sending', 'sent', 'unknown')`;
   return found.length === 1 ? found[0] : undefined;
 }
 

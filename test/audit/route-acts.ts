@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Act, commandWriter } from '../../src/audit/acts.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import type { Db } from '../../src/lib/db/db.ts';
+import { createCannedText } from '../../src/replies/canned-texts.ts';
 import { createTag } from '../../src/tags/tags.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeContact, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
@@ -59,6 +60,7 @@ async function erase({ api, survey }: Pick<ActScene, 'api' | 'survey'>) {
 
 const visit = 'a contact answers or unsubscribes: the row itself says when';
 const wish = { name: 'n', question_text: 'q', from_name: 'Ann', from_email: 'ann@acme.test' };
+const cannedTextForm = { name: 'Thanks', text: 'ring ann@acme.test' };
 const tagForm = { name: 'vip', color: '#112233' };
 const general = {
   name: 'Renamed',
@@ -84,6 +86,7 @@ const elsewhere = `
     /o/:slug/surveys/:id/edit /o/:slug/surveys/:id/open /o/:slug/surveys/:id/reopen
     /o/:slug/surveys/:id/close /o/:slug/surveys/:id/copy /o/:slug/surveys/:id/delete
     /o/:slug/responses/:id /o/:slug/responses/:id/tags /o/:slug/responses/:id/notes
+    /o/:slug/responses/:id/replies
     /o/:slug/responses/:id/release /o/:slug/responses/:id/delete /o/:slug/webhooks
     /o/:slug/webhooks/:id/edit /o/:slug/webhooks/:id/switch-off /o/:slug/webhooks/:id/switch-on
     /o/:slug/webhooks/:id/test /o/:slug/webhooks/:id/rotate-secret /o/:slug/webhooks/:id/delete
@@ -164,6 +167,15 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     act: 'response.noted',
     call: async ({ api, response }) =>
       await api('POST', `/v1/responses/${await response()}/notes`, { text: 'ring ann@acme.test' }),
+  },
+  'POST /api/v1/responses/:id/replies': {
+    act: 'response.replied',
+    call: async ({ api, survey, contact, response }) => {
+      const survey_id = await survey();
+      const contact_id = await contact(survey_id);
+      const id = await response({ survey_id, contact_id });
+      return await api('POST', `/v1/responses/${id}/replies`, { text: 'ring ann@acme.test' });
+    },
   },
   'POST /api/v1/responses/:id/release': {
     act: 'response.released',
@@ -288,6 +300,24 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
   'POST /o/:slug/settings/texts': {
     act: 'organization.changed',
     call: ({ post, settings }) => post(`${settings}/texts`, { language: 'de' }),
+  },
+  'POST /o/:slug/settings/canned-texts': {
+    act: 'canned_text.created',
+    call: ({ post, settings }) => post(`${settings}/canned-texts`, cannedTextForm),
+  },
+  'POST /o/:slug/settings/canned-texts/:id': {
+    act: 'canned_text.changed',
+    call: async ({ db, orgId, post, settings }) => {
+      const { id } = await createCannedText(db, commandWriter(orgId), cannedTextForm);
+      return await post(`${settings}/canned-texts/${id}`, { ...cannedTextForm, name: 'Sorry' });
+    },
+  },
+  'POST /o/:slug/settings/canned-texts/:id/delete': {
+    act: 'canned_text.deleted',
+    call: async ({ db, orgId, post, settings }) => {
+      const { id } = await createCannedText(db, commandWriter(orgId), cannedTextForm);
+      return await post(`${settings}/canned-texts/${id}/delete`);
+    },
   },
   'POST /o/:slug/responses/chosen': {
     act: 'responses.changed',

@@ -20,6 +20,25 @@ const responsePath =
     return `/o/${full.slug}/responses/${made!.id}`;
   };
 
+/** A response of an unsubscribed person, with a reply of each outcome. */
+async function repliedPath({ db, full }: BrowserScene): Promise<string> {
+  const [row] = await db<{ id: string; email: string }[]>`
+    select r.id, c.email_key as email
+    from responses r
+    join contacts c on c.org_id = r.org_id and c.id = r.contact_id
+    where r.org_id = ${full.id} and r.held_reason is null
+    order by r.created_at, r.id limit 1`;
+  await db`
+    insert into replies (org_id, response_id, text, author, author_kind, status, reason)
+    select ${full.id}, ${row!.id}, 'Thank you. We look into it.', 'Ann', 'member', status, reason
+    from (values ('sent', null), ('failed', '550 no such user'), ('unknown', 'the connection was lost'),
+                 ('sending', null)) o (status, reason)`;
+  await db`
+    insert into suppressions (org_id, email, kind) values (${full.id}, ${row!.email}, 'unsubscribed')
+    on conflict do nothing`;
+  return `/o/${full.slug}/responses/${row!.id}`;
+}
+
 /** Path of a contact that has answered. */
 async function personPath({ db, full }: BrowserScene): Promise<string> {
   const [row] = await db<{ id: string }[]>`
@@ -65,6 +84,7 @@ export const responseEntries: readonly ScreenEntry[] = [
       `${await responsePath('commented')(scene)}?category=detractor&state=open`,
   },
   { name: 'response', as: 'editor', path: responsePath('commented') },
+  { name: 'response-replied', as: 'editor', path: repliedPath },
   { name: 'response-held', as: 'editor', path: responsePath('held') },
   { name: 'response-viewer', as: 'viewer', path: responsePath('commented') },
   {

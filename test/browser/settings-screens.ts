@@ -1,6 +1,7 @@
 import { commandWriter } from '../../src/audit/acts.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import { one } from '../../src/lib/db/db.ts';
+import { createCannedText, listCannedTexts } from '../../src/replies/canned-texts.ts';
 import { listTags } from '../../src/tags/tags.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
 
@@ -21,6 +22,10 @@ export const settingsEntries: readonly ScreenEntry[] = [
   { name: 'settings-tags-none', as: 'viewer', path: emptySettings('tags') },
   { name: 'settings-tag', as: 'editor', path: tagPage('') },
   { name: 'settings-tag-delete', as: 'editor', path: tagPage('/delete') },
+  { name: 'settings-canned-texts', as: 'editor', path: cannedTextPage(null) },
+  { name: 'settings-canned-texts-none', as: 'viewer', path: emptySettings('canned-texts') },
+  { name: 'settings-canned-text', as: 'editor', path: cannedTextPage('') },
+  { name: 'settings-canned-text-delete', as: 'editor', path: cannedTextPage('/delete') },
   { name: 'settings-texts', as: 'owner', path: settings('texts') },
   { name: 'settings-mail', as: 'owner', path: settings('mail?look=now') },
   { name: 'settings-notifications', as: 'viewer', path: settings('notifications') },
@@ -42,6 +47,20 @@ async function withKeys({ db, full }: BrowserScene) {
 async function revokePage({ db, full }: BrowserScene) {
   const { id } = await createKey(db, commandWriter(full.id), { name: 'website' });
   return `/o/${full.slug}/settings/api-keys/${id}/revoke`;
+}
+
+/** The list, or with `act` a page of one text. */
+function cannedTextPage(act: string | null) {
+  return async ({ db, full }: BrowserScene) => {
+    const list = `/o/${full.slug}/settings/canned-texts`;
+    const { id } =
+      (await listCannedTexts(db, full.id))[0] ??
+      (await createCannedText(db, commandWriter(full.id), {
+        name: 'Thanks',
+        text: 'Thank you for taking the time to answer.',
+      }));
+    return act === null ? list : `${list}/${id}${act}`;
+  };
 }
 
 function tagPage(act: string) {

@@ -35,6 +35,11 @@ const texts: Record<string, (of: Place, created_at: Date) => Promise<unknown>> =
     const note = { org_id, response_id, text: said, author: 'Bo', author_kind: 'member' };
     await db`insert into response_notes ${db({ ...note, created_at })}`;
   },
+  'a reply': async ({ org_id, survey_id }, created_at) => {
+    const response_id = await makeResponse(db, { org_id, survey_id });
+    const reply = { org_id, response_id, text: said, author: 'Bo', author_kind: 'member' };
+    await db`insert into replies ${db({ ...reply, created_at })}`;
+  },
 };
 
 const at = new Date('2026-03-01T12:00:00Z');
@@ -54,6 +59,7 @@ for (const [where, put] of Object.entries(texts)) {
       const [row] = await db<{ all: string }[]>`
         select concat((select string_agg(concat(name, properties), '') from contacts where org_id = ${of.org_id}),
                       (select string_agg(comment, '') from responses where org_id = ${of.org_id}),
+                      (select string_agg(text, '') from replies where org_id = ${of.org_id}),
                       (select string_agg(text, '') from response_notes where org_id = ${of.org_id})) as all`;
       assert.equal(row!.all.includes(key), !isHidden);
       assert.equal(row!.all.includes('ask [email]'), isHidden);

@@ -113,6 +113,7 @@ async function plant() {
   const [answer] = await db<{ id: string }[]>`select id from responses where comment = ${comment}`;
   const note = { text: `${name} called about the zephyrine` };
   await call('POST', `/api/v1/responses/${answer!.id}/notes`, note);
+  await call('POST', `/api/v1/responses/${answer!.id}/replies`, { text: `Sorry, ${name}` });
   await call('POST', '/f/sharedbyall', { score: 9, comment: `ask ${email}` });
   const shared = (await call('POST', '/f/sharedbyall', { score: 8, properties: { email } })) as {
     data: { id: string };
@@ -197,6 +198,7 @@ test('every table contained the person', () => {
     'lifted_suppressions',
     'mailbox_messages',
     'mails',
+    'replies',
     'response_answers',
     'response_notes',
     'responses',

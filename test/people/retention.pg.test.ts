@@ -29,7 +29,7 @@ async function scene(keep: Record<string, unknown>, over: Record<string, unknown
   return { org, of, acts };
 }
 
-const none = { comments: 0, contacts: 0, openings: 0, mails: 0 };
+const none = { comments: 0, replies: 0, contacts: 0, openings: 0, mails: 0 };
 
 test('retention deletes comments and keeps scores', async () => {
   const { org, of, acts } = await scene({ keep_comments_days: days });
@@ -42,7 +42,18 @@ test('retention deletes comments and keeps scores', async () => {
         values (${org}, ${id}, 'a note', 'Ann', 'member')`;
     }
   }
+  const silent = await makeResponse(db, of);
+  for (const [text, created_at] of everyAge) {
+    const reply = { org_id: org, response_id: silent, text, author: 'Ann', author_kind: 'member' };
+    await db`insert into replies ${db({ ...reply, created_at })}`;
+  }
   await applyRetention({ db });
+  const replies = await db<{ text: string }[]>`select text from replies where org_id = ${org}`;
+  assert.deepEqual(
+    replies.map(({ text }) => text),
+    ['young'],
+  );
+  await db`delete from responses where org_id = ${org} and id = ${silent}`;
   const left = await db`
     select comment, (select count(*)::int from analyses where response_id = r.id) as analyses,
            (select count(*)::int from response_notes where response_id = r.id) as notes
@@ -53,7 +64,7 @@ test('retention deletes comments and keeps scores', async () => {
     left.map((row) => ({ ...row })),
     [kept, kept, emptied, emptied],
   );
-  assert.deepEqual(await acts(), [{ ...none, comments: 2 }]);
+  assert.deepEqual(await acts(), [{ ...none, comments: 2, replies: 1 }]);
   await applyRetention({ db });
   assert.equal((await acts()).length, 1);
   await assertTalliesHold(db);

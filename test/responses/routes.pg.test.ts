@@ -77,7 +77,9 @@ test('a response has its documented fields, in the list and alone', async () => 
     owner: null,
   };
   assert.deepEqual((await org.list('/api/v1/responses')).data, [expected]);
-  assert.deepEqual(await org.json(`/api/v1/responses/${id}`), { data: { ...expected, notes: [] } });
+  assert.deepEqual(await org.json(`/api/v1/responses/${id}`), {
+    data: { ...expected, notes: [], replies: [] },
+  });
 });
 
 test('an anonymous response without analysis has nulls and no themes', async () => {

@@ -203,7 +203,7 @@ test('a response can be assigned, noted, tagged and done on its page', async () 
   );
   const id = await respond({ contact_id, category: 'detractor', score: 2, comment: 'slow' });
   const text = await (await get(`${list}/${id}`)).text();
-  for (const shown of [/Ada/, /mailto:ada%40people\.test/, /Another survey/, /Assign to me/])
+  for (const shown of [/Ada/, /Send reply/, /Another survey/, /Assign to me/])
     assert.match(text, shown);
 
   const [, editor] = /name="owner" value="([^"]+)"/.exec(text) ?? [];
@@ -290,7 +290,15 @@ test('viewers cannot change responses', async () => {
   const id = await respond({ held_reason: null });
   assert.doesNotMatch(await page(), /Tag selected|Export/);
   assert.doesNotMatch(await (await get(`${list}/${id}`)).text(), /Add note|Delete|Assign to me/);
-  for (const path of ['chosen', id, `${id}/tags`, `${id}/notes`, `${id}/release`, `${id}/delete`]) {
+  for (const path of [
+    'chosen',
+    id,
+    `${id}/tags`,
+    `${id}/notes`,
+    `${id}/replies`,
+    `${id}/release`,
+    `${id}/delete`,
+  ]) {
     assert.equal((await post(`${list}/${path}`)).status, 403, path);
   }
   for (const path of ['export', `${id}/delete`])
@@ -309,9 +317,13 @@ test("another organization's response returns 404", async () => {
   const mistaken = await mine.get(`${mine.list}?category=great`);
   assert.equal(mistaken.status, 400);
   assert.match(await mistaken.text(), /Details: category/);
-  for (const act of ['', '/tags', '/notes', '/release', '/delete']) {
+  for (const act of ['', '/tags', '/notes', '/replies', '/release', '/delete']) {
     assert.equal(
-      (await mine.post(`${mine.list}/${id}${act}`, { text: 'x', state: 'done' })).status,
+      (
+        await mine.post(`${mine.list}/${id}${act}`, {
+          ...{ text: 'x', state: 'done', reply: 'x', reply_id: id },
+        })
+      ).status,
       404,
       act,
     );

@@ -26,17 +26,18 @@ const LastRetention = ({ run }: { run: RetentionRun }) => (
       <Time at={run.at} />:{' '}
       {retentionNouns
         .filter(([kind]) => run[kind] > 0)
-        .map(([kind, noun]) => counted(run[kind], noun))
+        .map(([kind, one, many]) => counted(run[kind], one, many))
         .join(', ')}
     </p>
   </Part>
 );
 
 const retentionNouns = [
-  ['comments', 'comment'],
-  ['contacts', 'contact'],
-  ['openings', 'link visit'],
-  ['mails', 'email'],
+  ['comments', 'comment', 'comments'],
+  ['replies', 'reply', 'replies'],
+  ['contacts', 'contact', 'contacts'],
+  ['openings', 'link visit', 'link visits'],
+  ['mails', 'email', 'emails'],
 ] as const;
 
 const nearShare = 0.8;

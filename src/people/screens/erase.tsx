@@ -230,6 +230,7 @@ const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>
   properties: ['contact or response of another person', 'contacts or responses of other people'],
   comments: ['comment', 'comments'],
   notes: ['note', 'notes'],
+  replies: ['reply', 'replies'],
   analyses: ['analysis', 'analyses'],
   summaries: ['quote in a summary', 'quotes in summaries'],
   deliveries: ['delivery', 'deliveries'],

@@ -217,7 +217,7 @@ function PersonScreen(props: PersonProps) {
       ) : null}
       {isSuppressed ? (
         <p>
-          <State kind="skipped">Blocked: this person gets no emails from you.</State>
+          <State kind="skipped">Blocked: this person gets no surveys from you.</State>
         </p>
       ) : null}
       {hasUnsubscribed ? (
@@ -294,6 +294,14 @@ type MoreProps = Pick<PersonProps, 'home' | 'answers'> & { entry: TimelineEntry 
 
 function More({ entry, home, answers }: MoreProps) {
   const { what, reason, webhook_id: webhook, delivery_id: delivery, response_id: response } = entry;
+  const isReply = what === 'replied' || what.startsWith('reply_');
+  if (isReply) {
+    return (
+      <span class="small block words" dir="auto">
+        <a href={`${home}/responses/${response}`}>Response</a> {reason}
+      </span>
+    );
+  }
   const answer = answers.get(response ?? '');
   if (answer) return <Answer answer={answer} home={home} />;
   if (webhook !== null) {
@@ -343,6 +351,10 @@ const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   opened: { kind: 'fine', text: 'Opened the link' },
   answered: { kind: 'fine', text: 'Responded' },
   answer_held: { kind: 'waiting', text: 'Responded, on hold' },
+  replied: { kind: 'fine', text: 'Reply sent' },
+  reply_sending: { kind: 'waiting', text: 'Sending a reply' },
+  reply_failed: { kind: 'failed', text: 'Reply not sent' },
+  reply_unknown: { kind: 'warning', text: 'Reply, outcome unknown' },
   delivered: { kind: 'fine', text: 'Delivered to a webhook' },
   not_delivered: { kind: 'failed', text: 'Not delivered to a webhook' },
   unsubscribed: { kind: 'warning', text: 'Unsubscribed' },

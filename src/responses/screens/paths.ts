@@ -68,14 +68,23 @@ export type ResponseOrigin = {
   held_reason: string | null;
   provider: string | null;
   analyzed: boolean;
-  question_text: string;
   contact_id: string | null;
+  /** Sender of the survey's emails. */
+  from_email: string;
+  reply_to: string;
+  /** Why the person gets no surveys. */
+  suppressed: ('unsubscribed' | 'blocked' | 'bounced')[];
 };
 
 export async function findOrigin(sql: Sql, orgId: string, id: string) {
   const [origin] = await sql<ResponseOrigin[]>`
     select r.created_at::text as at, r.source, r.held_reason, a.provider, o.ai_enabled as analyzed,
-           s.question_text, r.contact_id
+           r.contact_id, s.from_email, s.reply_to,
+           array(select case when k.by_hand then 'blocked' else k.kind end
+                 from suppressions k
+                 join contacts c on c.org_id = k.org_id and c.email_key = k.email
+                 where k.org_id = ${orgId} and c.id = r.contact_id
+                 order by k.kind) as suppressed
     from responses r
     join organizations o on o.id = r.org_id
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id

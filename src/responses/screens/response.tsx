@@ -1,12 +1,16 @@
 import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { capital, notFound } from '../../errors.ts';
+import { capital, notFound, toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readJson } from '../../lib/paging/page.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
 import { AnswerFacts } from '../../questions/shown-answers.tsx';
-import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { type CannedText, listCannedTexts } from '../../replies/canned-texts.ts';
+import { replyToResponse } from '../../replies/reply.ts';
+import { insertCannedText, ReplyFields, ReplyPart } from '../../replies/reply-part.tsx';
+import type { SendProgress } from '../../sends/send.ts';
+import { requireRole, type ScreenEnv, type SignedInMember } from '../../sessions/session.ts';
 import { scoreName, typeFacts } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Chip, Confirm, State, Tag, Time } from '../../web/app/badges.tsx';
@@ -44,20 +48,24 @@ import {
   type ShownResponse,
 } from './paths.ts';
 
-export type ResponseScreenTools = { db: Db; excerpt: Excerpt };
+export type ResponseScreenTools = {
+  db: Db;
+  excerpt: Excerpt;
+  progress: Pick<SendProgress, 'watch'>;
+};
 
 const TagFields = v.object({ tag: v.optional(Uuid), untag: v.optional(Uuid) });
 
 /** One response: below `/o/:slug/responses/:id`. */
 export const responseScreen = (tools: ResponseScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/:id', (c) => showResponse(c, tools.db, emptyForm()))
+    .get('/:id', (c) => showResponse(c, tools.db, {}))
 
     .post('/:id', async (c) => {
       const editor = requireRole(c, 'editor');
       const id = idParam(c, 'response');
       const form = await readForm(c, FollowUpFields);
-      if (form.errors) return await showResponse(c, tools.db, form);
+      if (form.errors) return await showResponse(c, tools.db, { note: form });
       const outcome = await followUp(tools, editor, { id, ...form.values });
       if (outcome === 'saved') return redirectWith(c, hereOf(c, id), 'Response saved.');
       const text =
@@ -78,9 +86,27 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const editor = requireRole(c, 'editor');
       const id = idParam(c, 'response');
       const form = await readForm(c, NoteInput);
-      if (form.errors) return await showResponse(c, tools.db, form);
+      if (form.errors) return await showResponse(c, tools.db, { note: form });
       await addNote(tools, editor, { id, text: form.values.text });
       return redirectWith(c, hereOf(c, id), 'Note added.');
+    })
+
+    .post('/:id/replies', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const responseId = idParam(c, 'response');
+      const form = await readForm(c, ReplyFields);
+      if (form.errors) return await showResponse(c, tools.db, { reply: form });
+      const { reply: text, reply_id: id, done: closes = false } = form.values;
+      if (form.values.do === 'insert') {
+        const reply = await insertCannedText(tools.db, editor.orgId, form.values);
+        return await showResponse(c, tools.db, { reply });
+      }
+      const { status, reason } = await replyToResponse(tools, editor, {
+        ...{ responseId, text, id, closes },
+      });
+      const { kind, text: notice } = replyNotices[status];
+      const why = reason ? ` Reason: ${toSentence(reason)}` : '';
+      return redirectWith(c, hereOf(c, responseId), `${notice}${why}`, kind);
     })
 
     .post('/:id/release', async (c) => {
@@ -124,6 +150,13 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       return redirectWith(c, `${pathOf(c)}${queryOf(c)}`, 'Response deleted.');
     });
 
+const replyNotices = {
+  sending: { kind: 'fine', text: 'Reply on its way. Its outcome appears with the response.' },
+  sent: { kind: 'fine', text: 'Reply sent.' },
+  failed: { kind: 'failed', text: 'The reply was not sent.' },
+  unknown: { kind: 'warning', text: 'It is unknown if the reply arrived. It is not sent again.' },
+} as const;
+
 /** Keeps the filters of the list in the query. */
 const hereOf = (c: Context<ScreenEnv>, below: string) => `${pathOf(c)}/${below}${queryOf(c)}`;
 
@@ -136,13 +169,18 @@ async function getResponse(c: Context<ScreenEnv>, db: Db): Promise<ShownResponse
   return answer.data;
 }
 
-async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
+async function showResponse(
+  c: Context<ScreenEnv>,
+  db: Db,
+  { note = emptyForm(), reply = emptyForm() }: { note?: FormState; reply?: FormState },
+) {
   const { id: orgId, role } = c.var.organization;
   const response = await getResponse(c, db);
   const { id } = response;
-  const [origin, choices] = await Promise.all([
+  const [origin, choices, texts] = await Promise.all([
     findOrigin(db, orgId, id),
     findChoices(db, orgId, null),
+    listCannedTexts(db, orgId),
   ]);
   if (!origin) throw notFound('response');
   const queries = { ...inZone(c.var.organization), ...filled(c) };
@@ -154,7 +192,7 @@ async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
       callerGone: c.req.raw.signal,
     }),
   ]);
-  const editor = role === 'viewer' ? null : c.var.member.email;
+  const editor = role === 'viewer' ? null : c.var.member;
   const [path, query] = [pathOf(c), queryOf(c)];
   const list = `${path}${query}`;
   const title = `Response of ${personOf(response)}`;
@@ -164,10 +202,12 @@ async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
     section: 'responses',
     trail: [{ text: 'Responses', href: list }],
     actions: <NextResponses {...{ path, query, neighbours }} />,
-    status: statusOf(note),
+    status: statusOf({ ...note, errors: { ...note.errors, ...reply.errors } }),
     body: (
       <Pane list={list} labelledBy={whoId} says={title}>
-        <ResponseDetail {...{ response, origin, others, choices, path, query, editor, note }} />
+        <ResponseDetail
+          {...{ response, origin, others, choices, path, query, editor, note, reply, texts }}
+        />
       </Pane>
     ),
   });
@@ -218,13 +258,17 @@ type DetailProps = {
   /** The list. */
   path: string;
   query: string;
-  /** The member's address if the role may change a response, else null. */
-  editor: string | null;
+  /** The member if the role may change a response, else null. */
+  editor: Pick<SignedInMember, 'email' | 'name'> | null;
   note: FormState;
+  reply: FormState;
+  texts: readonly CannedText[];
 };
 
-const actionOf = ({ path, query, response }: DetailProps, act = '') =>
-  `${path}/${response.id}${act}${query}`;
+const actionOf = (
+  { path, query, response }: Pick<DetailProps, 'path' | 'query' | 'response'>,
+  act = '',
+) => `${path}/${response.id}${act}${query}`;
 
 function ResponseDetail(props: DetailProps) {
   const { response, others, editor } = props;
@@ -233,7 +277,8 @@ function ResponseDetail(props: DetailProps) {
       <article aria-label="Response">
         <AnswerText {...props} />
         {response.held ? <HeldNotice {...props} /> : null}
-        {editor === null ? null : <ResponseActions {...props} editor={editor} />}
+        {editor === null ? null : <ResponseActions {...props} editor={editor.email} />}
+        <Replies {...props} />
         <Analysis {...props} />
       </article>
       <section class="follow-up" aria-label="Follow-up">
@@ -331,9 +376,8 @@ function HeldNotice(props: DetailProps) {
   );
 }
 
-function ResponseActions(props: DetailProps & { editor: string }) {
-  const { contact_email: email, state, owner, held } = props.response;
-  const subject = encodeURIComponent(`Re: ${props.origin.question_text}`);
+function ResponseActions(props: Omit<DetailProps, 'editor'> & { editor: string }) {
+  const { state, owner, held } = props.response;
   return (
     <form method="post" action={actionOf(props)}>
       <input type="hidden" name="shown_owner" value={owner ?? ''} />
@@ -351,15 +395,20 @@ function ResponseActions(props: DetailProps & { editor: string }) {
         <button type="submit" name="state" value={state === 'done' ? 'open' : 'done'}>
           {state === 'done' ? 'Reopen' : 'Mark as done'}
         </button>
-        {email ? (
-          <LinkButton
-            href={`mailto:${encodeURIComponent(email)}?subject=${subject}`}
-            text="Reply by email"
-          />
-        ) : null}
       </div>
     </form>
   );
+}
+
+function Replies(props: DetailProps) {
+  const { response, origin, editor, reply: form, texts } = props;
+  const { from_email: address, reply_to: replyTo, suppressed } = origin;
+  const mayReply = editor !== null && response.contact_email !== null;
+  const compose = mayReply && {
+    ...{ action: actionOf(props, '/replies'), form, texts, suppressed },
+    from: { name: editor.name, address, replyTo },
+  };
+  return <ReplyPart replies={response.replies ?? []} compose={compose || null} />;
 }
 
 function noAnalysisReason({ comment }: ShownResponse, { analyzed }: ResponseOrigin): string {

@@ -11,6 +11,7 @@ const settings = {
   mail: 'Mail',
   tags: 'Tags',
   texts: 'Texts',
+  'canned-texts': 'Canned texts',
   notifications: 'Notifications',
   usage: 'Usage',
   audit: 'Audit',

@@ -15,7 +15,7 @@ let shown = currentAddress();
 let shownIndex = -1;
 let pending = new AbortController();
 let emptyPane;
-/** Unsaved notes by the path of their form. */
+/** Unsaved notes and replies by the path of their form. */
 const drafts = new Map();
 
 /** Adds the list next to a response that was opened by its own address. */
@@ -79,9 +79,9 @@ function showPane(page, address) {
   next.scrollTop = top;
   shown = address;
   document.title = page.title;
-  for (const form of noteForms()) {
-    const text = form.elements.namedItem('text');
-    if (text.value === '') text.value = drafts.get(pathOf(form.action)) ?? '';
+  for (const text of texts()) {
+    if (text.value === '') text.value = drafts.get(pathOf(text.form.action)) ?? '';
+    if (text.value !== '') text.closest('details')?.setAttribute('open', '');
   }
   markRow();
 }
@@ -94,11 +94,12 @@ function paneOf(page) {
   return next;
 }
 
-const noteForms = () => pane().querySelectorAll('form[action*="/notes"]');
+/** The fields of a note and of a reply. */
+const texts = () => pane().querySelectorAll('form[action] textarea');
+const hasDraft = (form) => form.querySelector('textarea') !== null;
 
 function saveDraft() {
-  for (const form of noteForms())
-    drafts.set(pathOf(form.action), form.elements.namedItem('text').value);
+  for (const text of texts()) drafts.set(pathOf(text.form.action), text.value);
 }
 
 function markRow() {
@@ -149,8 +150,8 @@ async function submitOne(form, submitter) {
   const before = shown;
   const { page, address, ok } = await post(form, submitter).catch(() => ({}));
   if (!page) return warnUnreachable();
-  if (ok || form.action.includes('/notes')) saveDraft();
-  if (form.action.includes('/notes')) drafts.delete(pathOf(form.action));
+  if (ok || hasDraft(form)) saveDraft();
+  if (hasDraft(form)) drafts.delete(pathOf(form.action));
   const notice = page.querySelector('#main > .notice');
   if (shown === before) {
     if (page.getElementById('found')) history.replaceState(null, '', address);

@@ -127,6 +127,9 @@ async function fillEveryTable(db: Db) {
     insert into response_answers ${db({ org_id, response_id, answers: db.json({ q_1: { text: 'Why not' } }) })}`;
   await db`
     insert into response_notes ${db({ org_id, response_id, text: 'called', author: 'Ann', author_kind: 'key' })}`;
+  await db`
+    insert into replies ${db({ org_id, response_id, text: 'thanks', author: 'Ann', author_kind: 'key' })}`;
+  await db`insert into canned_texts ${db({ org_id, name: 'thanks', text: 'many thanks' })}`;
   await enqueue(db, [{ task: 'surveys.fold_tallies', payload: {} }]);
   const logo = { type: 'image/png', width: 1, height: 1, bytes };
   await db`insert into organization_logos ${db({ org_id, ...logo })}`;

@@ -1,0 +1,120 @@
+import { type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
+import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
+
+/** Screens list all of them without pages. */
+const maxCannedTexts = 100;
+
+type CannedTextInput = { name: string; text: string };
+export type CannedText = CannedTextInput & { id: string };
+
+/** Lists the texts by name. Sorts by code points, the same in every database. */
+export async function listCannedTexts(sql: Sql, orgId: string): Promise<CannedText[]> {
+  return await sql<CannedText[]>`
+    select id, name, text
+    from canned_texts
+    where org_id = ${orgId}
+    order by lower(name) collate "C", name collate "C"`;
+}
+
+export async function createCannedText(
+  db: Db,
+  writer: Writer,
+  { name, text }: CannedTextInput,
+): Promise<CannedText> {
+  const { orgId } = writer;
+  return await inTransaction(db, async (tx) => {
+    // Serializes the count.
+    await tx`select from organizations where id = ${orgId} for no key update`;
+    const { count } = one(
+      await tx<{ count: number }[]>`
+        select count(*)::int as count from canned_texts where org_id = ${orgId}`,
+    );
+    if (count >= maxCannedTexts) {
+      throw new Refusal('invalid', `an organization has at most ${maxCannedTexts} canned texts`, {
+        code: 'too_many_canned_texts',
+      });
+    }
+    const created = one(
+      await tx<CannedText[]>`
+        insert into canned_texts (org_id, name, text)
+        values (${orgId}, ${name}, ${text})
+        returning id, name, text`.catch(refuseDuplicate(name)),
+    );
+    await recordCannedText(tx, writer, 'canned_text.created', created);
+    return created;
+  });
+}
+
+export async function changeCannedText(
+  db: Db,
+  writer: Writer,
+  { id, name, text, ifMatch }: CannedText & { ifMatch?: IfMatch },
+): Promise<CannedText> {
+  const { orgId } = writer;
+  return await inTransaction(db, async (tx) => {
+    const before = await getCannedText(tx, orgId, id, { lock: true });
+    refuseOtherVersion(versionOfCannedText(before), ifMatch);
+    if (before.name === name && before.text === text) return before;
+    const changed = one(
+      await tx<CannedText[]>`
+        update canned_texts
+        set name = ${name}, text = ${text}
+        where org_id = ${orgId} and id = ${id}
+        returning id, name, text`.catch(refuseDuplicate(name)),
+    );
+    await recordCannedText(tx, writer, 'canned_text.changed', changed);
+    return changed;
+  });
+}
+
+export async function deleteCannedText(db: Db, writer: Writer, id: string): Promise<CannedText> {
+  return await inTransaction(db, async (tx) => {
+    const [deleted] = await tx<CannedText[]>`
+      delete from canned_texts
+      where org_id = ${writer.orgId} and id = ${id}
+      returning id, name, text`;
+    if (!deleted) throw notFound('canned text');
+    await recordCannedText(tx, writer, 'canned_text.deleted', deleted);
+    return deleted;
+  });
+}
+
+export async function getCannedText(
+  sql: Sql,
+  orgId: string,
+  id: string,
+  { lock = false } = {},
+): Promise<CannedText> {
+  const [row] = await sql<CannedText[]>`
+    select id, name, text
+    from canned_texts
+    where org_id = ${orgId} and id = ${id} ${lock ? sql`for no key update` : sql``}`;
+  if (!row) throw notFound('canned text');
+  return row;
+}
+
+/** Undefined for an id of no text, such as an empty one. */
+export async function findCannedText(sql: Sql, orgId: string, id: string) {
+  return (await listCannedTexts(sql, orgId)).find((text) => text.id === id);
+}
+
+export const versionOfCannedText = (row: CannedText) => versionOf(row, ['name', 'text']);
+
+/** Its text may contain an address, and the audit log never does. */
+const recordCannedText = (
+  tx: Sql,
+  writer: Writer,
+  act: AuditedAct['act'],
+  { id, name }: CannedText,
+) => recordAct(tx, { ...writer, act, target: { kind: 'canned_text', id }, details: { name } });
+
+const refuseDuplicate =
+  (name: string) =>
+  (error: unknown): never => {
+    if (!violates(error, 'canned_texts_one_per_name')) throw error;
+    throw new Refusal('conflict', `the organization has a canned text named ${name} already`, {
+      code: 'name_taken',
+    });
+  };
