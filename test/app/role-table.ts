@@ -141,6 +141,7 @@ const organization: Record<string, RouteAccess> = {
   'GET /surveys/:id/send/:campaign/stop': 'editor',
   'POST /surveys/:id/send/:campaign/stop': 'editor',
 
+  'GET /themes': 'viewer',
   'GET /summaries': 'viewer',
   'GET /summaries/new': 'editor',
   'POST /summaries': 'editor',
