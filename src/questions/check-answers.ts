@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { isLongerThan } from '../limits.ts';
+import { storableText } from '../responses/rules.ts';
 import { maxAnswerText, maxOtherText, type Question } from './definition.ts';
 
 /** An answer as it was posted: the fields of a form, or a member of a JSON list. */
@@ -17,7 +18,7 @@ export function checkAnswers(
   posted: readonly PostedAnswer[],
 ): AnswerChanges {
   const added: Record<string, StoredAnswer> = {};
-  const removed: string[] = [];
+  const removed = new Set<string>();
   for (const answer of posted) {
     const question = questions.find(({ id }) => id === answer.questionId);
     if (!question) {
@@ -28,10 +29,13 @@ export function checkAnswers(
       );
     }
     const checked = checkAnswer(question, answer);
+    // The last answer to a question counts.
+    delete added[question.id];
+    removed.delete(question.id);
     if (checked) added[question.id] = checked;
-    else removed.push(question.id);
+    else removed.add(question.id);
   }
-  return { added, removed };
+  return { added, removed: [...removed] };
 }
 
 /** The required questions that have no answer. */
@@ -75,7 +79,7 @@ function checkOther(question: Question, other: unknown): string | null {
 function checkText(question: Question, posted: unknown, maxLength: number): string | null {
   if (posted === null || posted === undefined) return null;
   if (typeof posted !== 'string') throw invalid(question, 'must be text');
-  const text = posted.replace(/\r\n?/g, '\n').trim();
+  const text = storableText(posted);
   if (isLongerThan(text, maxLength)) {
     throw invalid(question, `must have at most ${maxLength} characters`);
   }

@@ -2,11 +2,14 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
+import { limitAddress } from '../keys/authenticate.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
-import { readBody } from '../lib/http/body.ts';
+import { maxFields, readBody, tooManyFields } from '../lib/http/body.ts';
+import { clientAddress } from '../lib/http/client-address.ts';
 import { refusalIn, statusOf } from '../lib/http/http.ts';
 import { isUuid, parse } from '../lib/validation/parse.ts';
+import { maxSharedPerMinute as maxScoresPerMinute } from '../responses/answer.ts';
 import {
   allowFrames,
   areFinal,
@@ -38,7 +41,7 @@ import {
   type PostedAnswer,
   type StoredAnswers,
 } from './check-answers.ts';
-import { askedOf, isAskedOf } from './definition.ts';
+import { askedOf, isAskedOf, maxQuestions } from './definition.ts';
 import {
   type AnsweredLink,
   findPersonalResponse,
@@ -50,6 +53,8 @@ import {
 /** Ten texts of 5,000 characters, each of nine bytes in a form. */
 const largestBody = 512 * 1024;
 const maxAttempts = 3;
+/** A script saves each question, so that a respondent sends a request for each. */
+const maxSharedPerMinute = maxScoresPerMinute * maxQuestions;
 
 /** Where follow-up questions are answered: a form is sent, JSON saves. */
 export function questionPages({ db }: { db: Db }) {
@@ -81,6 +86,10 @@ async function takeAnswers(c: Context, db: Db, address: Address) {
     link = await findLink(c, db, address, posted);
     if (!link) throw notFound('survey');
     const response = answerableResponse(link);
+    if (link.contact_id === null && !link.isTest) {
+      const reader = `${link.survey_id}:answers:${clientAddress(c)}`;
+      await limitAddress(db, { scope: 'share', address: reader, quota: maxSharedPerMinute });
+    }
     const save = () => checkAndSave(c, db, { address, posted, link: link! });
     const { saved, shown, missing } = await inGroup(link.org_id, save, {
       kind: 'answers',
@@ -124,6 +133,7 @@ function readPosted(c: Context, body: string): Posted {
     return { answers: posted, isSent: false, responseId: response_id, score, fields: {} };
   }
   const form = new URLSearchParams(body);
+  if (form.size > maxFields) throw tooManyFields();
   const names = [...new Set(form.keys())];
   const ids = new Set(
     names.filter((name) => name.startsWith('q_')).map((name) => name.replace(/\.other$/, '')),

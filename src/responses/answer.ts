@@ -28,7 +28,7 @@ import {
 import { type Excerpt, eventsOf } from './events.ts';
 import { checkSubmission, findHoldReason, type Submission } from './rules.ts';
 
-const maxSharedPerMinute = 300;
+export const maxSharedPerMinute = 300;
 /** The limit of `record_responses`. */
 const maxGroupSize = 50;
 const maxConcurrentGroups = 2;

@@ -40,7 +40,7 @@ export function checkSubmission(
     const message = `score must be a whole number from ${lowest} to ${highest}`;
     return { code: 'score_invalid', message };
   }
-  const text = typeof comment === 'string' ? comment.replace(/\r\n?/g, '\n').trim() : null;
+  const text = typeof comment === 'string' ? storableText(comment) : null;
   if (comment !== undefined && comment !== null && text === null) {
     return { code: 'comment_invalid', message: 'comment must be text' };
   }
@@ -50,6 +50,10 @@ export function checkSubmission(
   }
   return { score, comment: text || null };
 }
+
+/** Text of a form as it is stored. Postgres stores no NUL. */
+export const storableText = (text: string) =>
+  text.replaceAll('\0', '').replace(/\r\n?/g, '\n').trim();
 
 /** Forms post digits, JSON has numbers. No scale goes beyond two digits. */
 export function readScore(posted: unknown): number | null {

@@ -252,3 +252,52 @@ test('links of a test mail record no answers', async () => {
   assert.match(await sent.text(), /How was the taste\?/);
   assert.equal(await stored(survey), undefined);
 });
+
+test('a form with very many fields is refused at once', async () => {
+  const { personal } = await asking();
+  await post(personal, { score: '9' });
+  const body = Array.from({ length: 60_000 }, (_, at) => `a${at.toString(36)}`).join('&');
+  const started = performance.now();
+  const refused = await request(`${personal}/answers`, {
+    method: 'POST',
+    headers: { ...asPerson, 'Content-Type': 'application/x-www-form-urlencoded' },
+    body,
+  });
+  assert.equal(refused.status, 413);
+  assert.ok(performance.now() - started < 2000);
+});
+
+test('a form loses NUL characters and keeps its text', async () => {
+  const { personal, survey } = await asking();
+  await post(personal, { score: '9', comment: 'We\0ll' });
+  const sent = await post(`${personal}/answers`, { [more.id]: 'Go\0od' });
+  assert.equal(sent.status, 200);
+  assert.deepEqual((await stored(survey))!.answers, { [more.id]: { text: 'Good' } });
+});
+
+test('the last of several answers to a question counts', async () => {
+  const { personal, survey } = await asking();
+  await post(personal, { score: '9' });
+  const save = (values: unknown[]) =>
+    postJson(`${personal}/answers`, {
+      answers: values.map((value) => ({ question_id: taste.id, value })),
+    });
+  await save([2]);
+  await save([null, 3]);
+  assert.deepEqual((await stored(survey))!.answers, { [taste.id]: { value: 3 } });
+  await save([4, null]);
+  assert.deepEqual((await stored(survey))!.answers, {});
+});
+
+test('a crowd behind one address is limited, and keeps its input', async () => {
+  const { shared, survey } = await asking();
+  const first = await post(shared, { score: '9' });
+  await db`
+    insert into rate_windows (subject, minute, count)
+    values (${`share:${survey}:answers:192.0.2.1`}, date_trunc('minute', now()) + interval '1 minute', 3000)`;
+  const cookie = { ...asPerson, Cookie: cookieOf(first) };
+  const page = await post(`${shared}/answers`, { [more.id]: 'Keep me' }, cookie);
+  assert.equal(page.status, 429);
+  assert.match(await page.text(), /Keep me<\/textarea>/);
+  assert.equal(await stored(survey), undefined);
+});

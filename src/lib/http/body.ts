@@ -6,7 +6,7 @@ import { type ErrorCode, errorCodes, Refusal } from '../../errors.ts';
 import { parse, parseJson, type QuerySchema, refuseParameters } from '../validation/parse.ts';
 
 /** Many fields are slower to parse than a long text, and would block other requests. */
-const maxFields = 1000;
+export const maxFields = 1000;
 
 export async function readFormData(c: Context, largest?: number): Promise<FormData> {
   const type = c.req.header('Content-Type') ?? '';
@@ -20,17 +20,18 @@ export async function readFormData(c: Context, largest?: number): Promise<FormDa
     at = body.indexOf(separator, at + 1);
     if (at === -1) break;
   }
-  if (fields > maxFields) {
-    throw new Refusal('too_large', `The form has more than ${maxFields} fields.`, {
-      code: 'too_many_fields',
-    });
-  }
+  if (fields > maxFields) throw tooManyFields();
   try {
     return await new Response(body, { headers: { 'Content-Type': type } }).formData();
   } catch {
     throw new Refusal('invalid', 'The form could not be read.', { code: 'invalid_form' });
   }
 }
+
+export const tooManyFields = () =>
+  new Refusal('too_large', `The form has more than ${maxFields} fields.`, {
+    code: 'too_many_fields',
+  });
 
 const maxIgnoredNames = 10;
 const largestBody = 1024 * 1024;
