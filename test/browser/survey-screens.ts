@@ -1,10 +1,28 @@
 import { json } from '../../src/lib/db/db.ts';
+import { mergeQuestions } from '../../src/questions/definition.ts';
 import { makeResponse, makeSurvey } from '../support/make/rows.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 const categories = ['detractor', 'passive', 'promoter'] as const;
 
-/** A survey with answers that uses every setting and three languages. */
+const questions = mergeQuestions(
+  [],
+  [
+    { kind: 'text', text: 'What should we improve?' },
+    { kind: 'scale', text: 'How was the taste?', min: 0, max: 5, max_label: 'Great' },
+    {
+      kind: 'choices',
+      text: 'What went wrong?',
+      categories: ['detractor'],
+      options: [{ label: 'Taste' }, { label: 'Price' }],
+      allow_other: true,
+    },
+  ],
+  new Set(),
+);
+const [improve, taste, wrong] = questions;
+
+/** A survey with responses that uses every setting and three languages. */
 async function fullSurvey({ db, full }: BrowserScene, over: Record<string, unknown> = {}) {
   const id = await makeSurvey(db, full.id, {
     name: 'مرحبا Onboarding',
@@ -18,12 +36,27 @@ async function fullSurvey({ db, full }: BrowserScene, over: Record<string, unkno
     }),
     reminders: json(db, [{ after_days: 3 }]),
     embed: json(db, { origins: ['https://www.example.com'] }),
+    questions: json(db, questions),
     ...over,
   });
   for (const [at, score] of [2, 7, 9, 10, 10, 8, 9, 10].entries()) {
     const category = categories[score >= 9 ? 2 : score >= 7 ? 1 : 0];
     const created_at = new Date(Date.now() - at * 86_400_000);
-    await makeResponse(db, { org_id: full.id, survey_id: id }, { score, category, created_at });
+    const response = await makeResponse(
+      db,
+      { org_id: full.id, survey_id: id },
+      { score, category, created_at },
+    );
+    const answers = {
+      [improve!.id]: { text: 'Send a reminder before the coffee runs out.' },
+      [taste!.id]: { value: at % 6 },
+      ...(category === 'detractor' && {
+        [wrong!.id]: { value: [wrong!.options![1]!.id], other: 'The lid' },
+      }),
+    };
+    await db`
+      insert into response_answers (org_id, response_id, answers, sent)
+      values (${full.id}, ${response}, ${json(db, answers)}, true)`;
   }
   return `/o/${full.slug}/surveys/${id}`;
 }
@@ -53,6 +86,7 @@ export const surveyScreens: readonly ScreenEntry[] = [
     path: async ({ db, empty }) =>
       `/o/${empty.slug}/surveys/${await makeSurvey(db, empty.id, { type: 'csat' })}`,
   },
+  { name: 'survey-question', as: 'viewer', path: below(`/questions/${improve!.id}`) },
   { name: 'survey-edit', as: 'editor', path: below('/edit') },
   { name: 'survey-share', as: 'editor', path: below('/share') },
   {
