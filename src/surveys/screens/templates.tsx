@@ -133,7 +133,7 @@ export function renderTemplates(c: Context<ScreenEnv>, language: string) {
     trail: [{ text: 'Surveys', href: surveys }],
     body: (
       <>
-        <form method="get" class="filters templates-of">
+        <form method="get" action={`${surveys}/new`} class="filters templates-of">
           <p class="soft">Start from a template. You can change everything before you save.</p>
           <Select
             name="language"
