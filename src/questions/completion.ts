@@ -57,9 +57,13 @@ export async function publishCompleted(
 /** Completes what was saved and not sent for a while, what was released, and what a process that died has left. */
 export async function sweepCompletions(tools: PublishTools) {
   await completeUnsubscribed(tools.db);
+  const errors: unknown[] = [];
   for (const due of await listDue(tools.db)) {
-    await publishCompleted({ ...tools, db: poolForGroup(tools.db, due.org_id) }, due);
+    const publishing = publishCompleted({ ...tools, db: poolForGroup(tools.db, due.org_id) }, due);
+    // A response that fails each time must not hold up the others.
+    await publishing.catch((error: unknown) => errors.push(error));
   }
+  if (errors.length > 0) throw errors[0];
 }
 
 type Incomplete = PeopleToRedact & {

@@ -4,6 +4,7 @@ import {
   answeredJson,
   type SurveyLink,
 } from '../responses/answer.queries.ts';
+import { insertWaitingAgain } from '../responses/waiting-analyses.ts';
 import type { AnswerChanges, StoredAnswers } from './check-answers.ts';
 import type { Question } from './definition.ts';
 
@@ -110,10 +111,21 @@ export async function saveAnswers(
   { responseId, added, removed, isSent }: NewAnswers,
 ) {
   const asked = sql`${JSON.stringify(questions)}::text::jsonb`;
+  const isWritten = Object.values(added).some(({ text, other }) => text ?? other);
   const [row] = await sql<SavedAnswers[]>`
+    with saved as (
+      select saved, held, completed
+      from save_answers(${orgId}, ${surveyId}, ${responseId}, ${contactId}, ${asked},
+                        ${JSON.stringify(added)}::text::jsonb, ${removed}, ${isSent})
+    ), analyzed as (
+      ${insertWaitingAgain(
+        sql,
+        sql`
+        select ${orgId}::uuid, ${responseId}::uuid from saved where completed and ${isWritten}::boolean`,
+      )}
+    )
     select saved, held, completed, answers_of(${asked}, saved) as shown
-    from save_answers(${orgId}, ${surveyId}, ${responseId}, ${contactId}, ${asked},
-                      ${JSON.stringify(added)}::text::jsonb, ${removed}, ${isSent})`;
+    from saved`;
   return row;
 }
 

@@ -116,3 +116,33 @@ test('without a subscriber answers are completed all the same', async () => {
     select completed_at is not null as done from response_answers where org_id = ${organization}`;
   assert.deepEqual([row!['done'], await bodies()], [true, []]);
 });
+
+test('a text that cannot be redacted holds up no other response', async () => {
+  const [stuck, other] = [await scene(), await scene()];
+  for (const [{ personal }, text] of [
+    [stuck, 'Stuck'],
+    [other, 'Fine'],
+  ] as const) {
+    await post(personal, { score: '9' });
+    await post(`${personal}/answers`, { [more.id]: text });
+  }
+  const excerpt: typeof tools.excerpt = async (text) => {
+    if (text === 'Stuck') throw new Error('no redaction');
+    return text;
+  };
+  await assert.rejects(sweepCompletions({ db, excerpt }), /no redaction/);
+  assert.deepEqual([(await stuck.bodies()).length, (await other.bodies()).length], [0, 1]);
+  await db`delete from response_answers where org_id = ${stuck.organization}`;
+});
+
+test('texts written after the event are analyzed again', async () => {
+  const { personal, organization, runJobs } = await scene();
+  await db`update organizations set ai_enabled = true where id = ${organization}`;
+  await post(personal, { score: '9' });
+  await post(`${personal}/answers`, { [more.id]: 'First' });
+  await runJobs();
+  const waiting = () => db`delete from waiting_analyses where org_id = ${organization} returning 1`;
+  assert.equal((await waiting()).length, 1);
+  await postJson(`${personal}/answers`, { answers: [{ question_id: more.id, value: 'Second' }] });
+  assert.equal((await waiting()).length, 1);
+});
