@@ -278,8 +278,9 @@ const hasText = ({ comment, words }: ErasedResponse) => comment !== null || word
 export async function eraseDerived(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
   const ids = responses.map(({ id }) => id);
   const commented = responses.filter(hasText);
-  const responseIds = commented.map(({ id }) => id);
-  const since = new Date(Math.min(...commented.map(({ created_at }) => created_at.getTime())));
+  const quoted = responses.filter((response) => hasText(response) || response.published);
+  const responseIds = quoted.map(({ id }) => id);
+  const since = new Date(Math.min(...quoted.map(({ created_at }) => created_at.getTime())));
   const notes = await deleteNotesAbout(tx, orgId, ids);
   const replies = await deleteRepliesTo(tx, orgId, ids);
   const analyses = await deleteAnalyses(tx, orgId, ids);

@@ -13,6 +13,13 @@ export async function eraseWords(sql: Sql, orgId: string, responseIds: readonly 
 export const wordsOf = (sql: Sql): Part => sql`
   (select a.words from response_answers a where a.org_id = r.org_id and a.response_id = r.id)`;
 
+/** True if response.completed of a response `r` may carry texts, which may be changed or removed by now. */
+export const isPublished = (sql: Sql): Part => sql`
+  exists (
+    select from response_answers a
+    where a.org_id = r.org_id and a.response_id = r.id and a.completed_at is not null
+  )`;
+
 /** The ids of responses whose texts are older than so many days. */
 export const oldWords = (
   sql: Sql,

@@ -2,13 +2,15 @@ import { type Db, likePattern, type Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 import { maxLogDays } from '../organizations/manage.ts';
-import { oldWords, wordsOf } from '../questions/erase.ts';
+import { isPublished, oldWords, wordsOf } from '../questions/erase.ts';
 
 export type ErasedResponse = {
   id: string;
   comment: string | null;
   /** All texts of its answers to follow-up questions. */
   words: string | null;
+  /** Has published its answers, in texts that may have changed since. */
+  published: boolean;
   created_at: Date;
 };
 
@@ -38,7 +40,7 @@ export async function lockResponsesOf(
          and created_at < coalesce(${before}::timestamptz, 'infinity')
          and properties::text ~* ${addressPattern(key)}`;
   return await sql<ErasedResponse[]>`
-    select id, comment, ${wordsOf(sql)} as words, created_at
+    select id, comment, ${wordsOf(sql)} as words, ${isPublished(sql)} as published, created_at
     from responses r
     where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[]) ${named}
     order by id
@@ -55,7 +57,7 @@ export async function lockOldComments(
     org_id = ${orgId} and comment is not null and created_at < now() - make_interval(days => ${days}::int)`;
   return await sql<ErasedResponse[]>`
     -- organization: caller
-    select id, comment, ${wordsOf(sql)} as words, created_at
+    select id, comment, ${wordsOf(sql)} as words, ${isPublished(sql)} as published, created_at
     from responses r
     where org_id = ${orgId} and id in (
       (select id from responses where ${old} and held_reason is null order by created_at limit ${atMost})
