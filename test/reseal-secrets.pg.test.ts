@@ -56,7 +56,7 @@ test('a secret that neither key opens stays as it is and is reported', async () 
   for (const count of [1, 2]) {
     const { ids, opened } = await webhooks(1, createSecrets([before]));
     await resealSecrets({ db, log, secrets: current });
-    const line = ['error', 'secrets of webhooks cannot be opened', { count }];
+    const line = ['error', 'webhook secrets cannot be opened', { count }];
     assert.deepEqual(lines.splice(0), [line]);
     assert.equal(await opened(ids[0]!, old), 'hush 0');
   }

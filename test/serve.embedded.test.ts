@@ -60,7 +60,7 @@ test('the service exits with 1 when its Postgres dies, and loses no data', async
   process.kill(postmaster(), 'SIGKILL');
 
   assert.equal(await service.exited, 1);
-  assert.match(service.stderr.lines.at(-1) ?? '', /^askback: the embedded Postgres has ended; /);
+  assert.match(service.stderr.lines.at(-1) ?? '', /^askback: the embedded Postgres has ended/);
   const list = await askback(['org', 'list', '--json'], environment);
   assert.equal(JSON.parse(list.stdout)[0]?.name, 'Nord', list.stderr);
 });
@@ -105,5 +105,5 @@ test('the service exits when Postgres dies with deliveries in flight', async () 
   assert.ok(performance.now() - killed < 15_000, 'it does not wait for what needs the database');
   const said = service.stderr.lines.join('\n');
   assert.match(said, /"level":"fatal".*the embedded Postgres has ended/);
-  assert.match(service.stderr.lines.at(-1) ?? '', /^askback: the embedded Postgres has ended; /);
+  assert.match(service.stderr.lines.at(-1) ?? '', /^askback: the embedded Postgres has ended/);
 });

@@ -201,7 +201,7 @@ test('webhook URL is encrypted, never shown, and kept when empty', async () => {
   const hooks = (await db`select from slack_hooks`).length;
   const other = createSecrets([Buffer.alloc(32, 3)]);
   await resealSecrets({ db, log, secrets: other });
-  const line = ['error', 'addresses of Slack webhooks cannot be opened', { count: hooks }];
+  const line = ['error', 'Slack webhook URLs cannot be opened', { count: hooks }];
   assert.deepEqual(lines.splice(0), [line]);
   await resealSecrets({ db, log, secrets: newer });
   assert.deepEqual(lines, []);

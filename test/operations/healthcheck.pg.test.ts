@@ -19,7 +19,7 @@ const check = (words: string[], over: Record<string, string> = {}) =>
 test('healthcheck asks a wildcard address on this machine', async () => {
   const { code, stdout } = await check([]);
   assert.equal(code, 0);
-  assert.equal(stdout, `http://127.0.0.1:${port}/healthz answers 200: {"status":"ok"}\n`);
+  assert.equal(stdout, `http://127.0.0.1:${port}/healthz responded with 200: {"status":"ok"}\n`);
 });
 
 test('healthcheck finds PORT=0 by the service record', async () => {
@@ -45,7 +45,7 @@ test('healthcheck --ready differs in the exit code', async () => {
   assert.equal((await check([])).code, 0);
   const { code, stdout } = await check(['--ready']);
   assert.equal(code, 1);
-  assert.match(stdout, /answers 503: .*"database":"cannot be reached"/);
+  assert.match(stdout, /responded with 503: .*"database":"cannot be reached"/);
   await proxy.mend();
 });
 
@@ -60,6 +60,6 @@ test('healthcheck reports a silent process as unhealthy', async () => {
   const silent = `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz`;
   assert.deepEqual(await fetchHealth(silent), {
     status: null,
-    sentence: `${silent} does not answer within 3 seconds`,
+    sentence: `${silent} does not respond within 3 seconds`,
   });
 });
