@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Actor, Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
+import { createBatch } from '../lib/async/batch.ts';
 import { type Db, type Sql, whenDiskFull } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
@@ -10,7 +11,8 @@ import { acceptTrace } from '../lib/http/request-spans.ts';
 import { rateLimited } from '../signals.ts';
 import {
   type CountedRequest,
-  countRequest,
+  type Credentials,
+  countRequests,
   countSubject,
   type Permission,
   type RateCount,
@@ -33,9 +35,18 @@ export type WriteKey = Key & { permission: 'write' } & Writer;
 export type KeyTools = { db: Db; settings: { rateLimit: number } };
 
 /** Authenticates by API key and applies the rate limit: per key, or per client address for unknown keys. */
-export const authenticate = ({ db, settings }: KeyTools) =>
-  createMiddleware<ApiEnv>(async (c, next) => {
-    const counted = await countRequest(db, {
+export function authenticate({ db, settings }: KeyTools) {
+  const count = async (requests: Credentials[]) => [...(await countRequests(db, requests))];
+  const counts = createBatch(
+    {
+      keyOf: ({ key, address }: Credentials) => key?.publicId ?? address,
+      write: count,
+      writeKey: count,
+    },
+    { maxItems: 50, concurrency: 4 },
+  );
+  return createMiddleware<ApiEnv>(async (c, next) => {
+    const counted = await counts.add({
       key: parseKey(c.req.header('x-api-key') ?? bearerOf(c.req.header('authorization'))),
       address: clientAddress(c),
     });
@@ -47,6 +58,7 @@ export const authenticate = ({ db, settings }: KeyTools) =>
     };
     await inGroup(key.org_id, work, { waitMs: requestWaitMs });
   });
+}
 
 const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 

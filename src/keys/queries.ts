@@ -7,34 +7,44 @@ export type Permission = 'read' | 'write';
 export type CountedRequest = RateCount &
   ({ id: string; org_id: string; name: string; permission: Permission } | { id: null });
 
-type Credentials = { key: KeyParts | undefined; address: string };
+export type Credentials = { key: KeyParts | undefined; address: string };
 
 /**
- * Finds the live key and counts the request for it, or else for the client address. A single statement leaves no gap
- * between the check and the count. If the disk is full, the request passes uncounted.
+ * Finds the live key of each request, if any, and counts the request for it, or else for the client address. A single
+ * statement leaves no gap between the check and the count. If the disk is full, the requests pass uncounted.
  */
-export async function countRequest(sql: Sql, { key, address }: Credentials) {
+export async function countRequests(sql: Sql, requests: readonly Credentials[]) {
+  const publicIds = requests.map(({ key }) => key?.publicId ?? '');
+  const hashes = requests.map(({ key }) => key?.secretHash.toString('hex') ?? '');
+  const addresses = requests.map(({ address }) => address);
   const find = async (counted: Part) =>
-    one(
-      await sql<CountedRequest[]>`
-        -- all organizations
-        with live as materialized (
-          select id, org_id, name, permission
-          from api_keys
-          where public_id = ${key?.publicId ?? null}
-            and secret_hash = ${key?.secretHash ?? null}
-            and revoked_at is null
-            and (expires_at is null or expires_at > now())
-        ), counted as (${counted})
-        select live.id, live.org_id, live.name, live.permission, counted.*
-        from counted left join live on true`,
-    );
+    await sql<CountedRequest[]>`
+      -- all organizations
+      with requests as materialized (
+        select n, id, org_id, name, permission, coalesce('key:' || id, 'unknown:' || address) as subject
+        from unnest(${publicIds}::text[], ${hashes}::text[], ${addresses}::text[])
+          with ordinality as request (public_id, hash, address, n)
+        left join api_keys as k
+          on k.public_id = request.public_id
+          and k.secret_hash = decode(request.hash, 'hex')
+          and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > now())
+      ), counted as (${counted})
+      select id, org_id, name, permission, resets_in_seconds,
+             (used - count(*) over of_subject + row_number() over (of_subject order by n))::int as used
+      from requests
+      join counted using (subject)
+      window of_subject as (partition by subject)
+      order by n`;
   return await find(sql`
     insert into rate_windows as w (subject, minute, count)
-    values (coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
-            date_trunc('minute', now()), 1)
-    ${incrementWindow(sql)}
-  `).catch(whenDiskFull(() => find(sql`select 0 as used, 60 as resets_in_seconds`)));
+    select subject, date_trunc('minute', now()), count(*) from requests group by subject order by subject
+    ${incrementWindow(sql)}, subject
+  `).catch(
+    whenDiskFull(() =>
+      find(sql`select distinct subject, 0 as used, 60 as resets_in_seconds from requests`),
+    ),
+  );
 }
 
 type NewKey = KeyParts & {
@@ -135,7 +145,7 @@ export async function countSubject(sql: Sql, subject: string): Promise<RateCount
 /** A statement that waited for the row lock may find a newer window, and counts there: windows never go back. */
 const incrementWindow = (sql: Sql) => sql`
   on conflict (subject) do update
-    set count = case when w.minute >= excluded.minute then w.count + 1 else 1 end,
+    set count = case when w.minute >= excluded.minute then w.count + excluded.count else excluded.count end,
         minute = greatest(w.minute, excluded.minute)
   returning count as used,
             ceil(extract(epoch from minute + interval '1 minute' - now()))::int as resets_in_seconds`;
