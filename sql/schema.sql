@@ -2025,29 +2025,39 @@ $function$
 ;
 
 create function save_answers(in_org uuid, in_survey uuid, in_response uuid, in_contact uuid, asked jsonb, added jsonb, removed text[], is_sent boolean)
- returns table(saved jsonb, held boolean, completed boolean)
+ returns table(saved jsonb, held boolean, completed boolean, rewritten boolean, has_text boolean)
  language plpgsql
 as $function$
 declare
-  is_held boolean;
+  comment_before text;
+  words_before text;
+  words_now text;
+  was_sent boolean;
 begin
   perform lock_questions(in_survey, false);
   perform from surveys s
   where s.org_id = in_org and s.id = in_survey and s.questions = asked
     and (s.status = 'active' or s.completed_by = 'answers');
   if not found then return; end if;
-  select r.held_reason is not null into is_held
+  select r.held_reason is not null, r.comment into held, comment_before
   from responses r
   where r.org_id = in_org and r.survey_id = in_survey and r.id = in_response and r.contact_id is not distinct from in_contact
   for no key update;
   if not found then return; end if;
 
-  return query
-    insert into response_answers as a (org_id, response_id, answers, sent)
-    values (in_org, in_response, added, is_sent)
-    on conflict (org_id, response_id) do update
-      set answers = (a.answers || excluded.answers) - removed, sent = a.sent or excluded.sent, saved_at = now()
-    returning a.answers, is_held, a.completed_at is not null;
+  select words into words_before from response_answers a where a.org_id = in_org and a.response_id = in_response;
+  insert into response_answers as a (org_id, response_id, answers, sent)
+  values (in_org, in_response, added, is_sent)
+  on conflict (org_id, response_id) do update
+    set answers = (a.answers || excluded.answers) - removed, sent = a.sent or excluded.sent, saved_at = now()
+  returning a.answers, a.completed_at is not null, a.sent, a.words into saved, completed, was_sent, words_now;
+  -- Nothing is left that could be completed.
+  if saved = '{}' and not was_sent and not completed then
+    delete from response_answers a where a.org_id = in_org and a.response_id = in_response;
+  end if;
+  rewritten := words_now is distinct from words_before;
+  has_text := coalesce(comment_before, words_now) is not null;
+  return next;
 end
 $function$
 ;

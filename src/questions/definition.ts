@@ -40,6 +40,8 @@ type Translation = {
 export const maxQuestions = 10;
 export const maxAnswerText = 5000;
 export const maxOtherText = 200;
+/** Archived ones included. */
+const maxStored = 200;
 const maxOptions = 20;
 const maxLanguages = 30;
 
@@ -65,6 +67,8 @@ const OptionLabel = Line(200);
 const OptionId = v.pipe(
   v.string('must be text'),
   v.regex(/^[A-Za-z0-9_-]{1,40}$/, 'must be letters, digits, _ and -, at most 40'),
+  // Objects by option id would lose it.
+  v.notValue('__proto__', 'must not be __proto__'),
 );
 
 const Bound = (low: number, high: number) => {
@@ -142,7 +146,7 @@ type QuestionInput = v.InferOutput<typeof QuestionInput>;
 export const QuestionsInput = described(
   v.pipe(
     v.array(QuestionInput, 'must be a list'),
-    v.maxLength(200, 'must be at most 200, archived ones included'),
+    v.maxLength(maxStored, `must be at most ${maxStored}, archived ones included`),
   ),
   `follow-up questions in their order, at most ${maxQuestions} that are not archived. The list replaces the previous one: an omitted question is removed, or archived if it has answers`,
 );
@@ -199,6 +203,12 @@ export function mergeQuestions(
     .map((question) => ({ ...question, archived: true }));
   const asked = merged.filter(({ archived }) => !archived);
   if (asked.length > maxQuestions) throw invalid('questions', `must be at most ${maxQuestions}`);
+  if (merged.length + leftOut.length > maxStored) {
+    throw invalid(
+      'questions',
+      `a survey keeps at most ${maxStored}, archived ones included: continue on a copy of the survey`,
+    );
+  }
   return [...asked, ...merged.filter(({ archived }) => archived), ...leftOut];
 }
 

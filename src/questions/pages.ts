@@ -158,7 +158,7 @@ async function findLink(c: Context, db: Db, { path, token }: Address, posted: Po
   const cookie = path === 'f' ? readAnsweredCookie(c, token) : null;
   const link = await (path === 's' && tested === undefined
     ? findPersonalResponse(db, token)
-    : findSharedResponse(db, tested ?? token, cookie ?? posted.responseId));
+    : findSharedResponse(db, tested ?? token, path === 'e' ? posted.responseId : cookie));
   if (!link) return undefined;
   if (path === 'e') allowFrames(c, link);
   const shown_in = languageFor(link, {

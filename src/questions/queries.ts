@@ -5,6 +5,7 @@ import {
   type SurveyLink,
 } from '../responses/answer.queries.ts';
 import { insertWaitingAgain } from '../responses/waiting-analyses.ts';
+import { deleteAnalysesOf } from '../summaries/queries.ts';
 import type { AnswerChanges, StoredAnswers } from './check-answers.ts';
 import type { Question } from './definition.ts';
 
@@ -111,17 +112,22 @@ export async function saveAnswers(
   { responseId, added, removed, isSent }: NewAnswers,
 ) {
   const asked = sql`${JSON.stringify(questions)}::text::jsonb`;
-  const isWritten = Object.values(added).some(({ text, other }) => text ?? other);
   const [row] = await sql<SavedAnswers[]>`
     with saved as (
-      select saved, held, completed
+      select *
       from save_answers(${orgId}, ${surveyId}, ${responseId}, ${contactId}, ${asked},
                         ${JSON.stringify(added)}::text::jsonb, ${removed}, ${isSent})
     ), analyzed as (
       ${insertWaitingAgain(
         sql,
         sql`
-        select ${orgId}::uuid, ${responseId}::uuid from saved where completed and ${isWritten}::boolean`,
+        select ${orgId}::uuid, ${responseId}::uuid from saved where completed and rewritten and has_text`,
+      )}
+    ), unanalyzed as (
+      ${deleteAnalysesOf(
+        sql,
+        sql`
+        select ${orgId}::uuid, ${responseId}::uuid from saved where rewritten and not has_text`,
       )}
     )
     select saved, held, completed, answers_of(${asked}, saved) as shown

@@ -1,6 +1,6 @@
 import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { Interval } from '../intervals.ts';
-import { json, one, type Sql } from '../lib/db/db.ts';
+import { json, one, type Part, type Sql } from '../lib/db/db.ts';
 import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { wordsOf } from '../questions/erase.ts';
@@ -310,6 +310,12 @@ export async function deleteAnalyses(sql: Sql, orgId: string, responseIds: reado
     where org_id = ${orgId} and response_id = any (${[...responseIds]}::uuid[])`;
   return count;
 }
+
+/** The same as part of a statement, from a select of org_id and id. */
+export const deleteAnalysesOf = (sql: Sql, answers: Part) => sql`
+  delete from analyses a
+  using (${answers}) as gone (org_id, id)
+  where a.org_id = gone.org_id and a.response_id = gone.id`;
 
 export async function lockSummariesOver(sql: Sql, orgId: string, at: Date) {
   return await sql<{ id: string; text: string }[]>`

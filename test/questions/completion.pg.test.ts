@@ -146,3 +146,30 @@ test('texts written after the event are analyzed again', async () => {
   await postJson(`${personal}/answers`, { answers: [{ question_id: more.id, value: 'Second' }] });
   assert.equal((await waiting()).length, 1);
 });
+
+test('a text that is emptied loses its analysis', async () => {
+  const { personal, organization, runJobs } = await scene();
+  await post(personal, { score: '9' });
+  await post(`${personal}/answers`, { [more.id]: 'First' });
+  await runJobs();
+  await db`
+    insert into analyses (org_id, response_id, sentiment, provider)
+    select org_id, id, 'positive', 'test' from responses where org_id = ${organization}`;
+  const save = (value: string | null) =>
+    postJson(`${personal}/answers`, { answers: [{ question_id: more.id, value }] });
+  const analyses = () => db`select from analyses where org_id = ${organization}`;
+  await save('Second');
+  assert.equal((await analyses()).length, 1);
+  await save(null);
+  assert.equal((await analyses()).length, 0);
+});
+
+test('a save that only empties completes nothing', async () => {
+  const { personal, organization, bodies } = await scene();
+  await post(personal, { score: '9' });
+  const answers = [{ question_id: more.id, value: null }];
+  assert.equal((await postJson(`${personal}/answers`, { answers })).status, 200);
+  assert.equal((await db`select from response_answers where org_id = ${organization}`).length, 0);
+  await sweepCompletions(tools);
+  assert.deepEqual(await bodies(), []);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Question } from '../../src/questions/definition.ts';
+import { mergeQuestions, type Question } from '../../src/questions/definition.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -75,6 +75,19 @@ for (const [name, questions, complaint] of [
   ['options of a text', [{ ...more, options: [{ label: 'A' }, { label: 'B' }] }], /not for text/],
   ['an unknown id', [{ ...more, id: 'q_000000000000' }], /not a question of this survey/],
   ['an unknown placeholder', [{ ...more, text: 'Well, {{nme}}?' }], /not a placeholder/],
+  [
+    'an option that objects cannot hold',
+    [
+      {
+        ...why,
+        options: [
+          { id: '__proto__', label: 'A' },
+          { id: 'b', label: 'B' },
+        ],
+      },
+    ],
+    /must not be __proto__/,
+  ],
   ['eleven questions', Array.from({ length: 11 }, () => more), /at most 10/],
 ] as const) {
   test(`questions are refused: ${name}`, async () => {
@@ -95,7 +108,7 @@ test('PATCH updates by id, removes unanswered questions, archives the rest', asy
     body: JSON.stringify({ score: 3 }),
   });
   const { data } = (await answered.json()) as { data: { id: string } };
-  const saved = await app.request(`${share}/answers`, {
+  const saved = await app.request(`${share.replace('/f/', '/e/')}/answers`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({
@@ -131,6 +144,13 @@ test('PATCH updates by id, removes unanswered questions, archives the rest', asy
   );
   const restored = await org.call('PATCH', `/${id}`, { questions: [{ id: first.id }] });
   assert.equal(restored.data.questions[0]!.archived, false);
+});
+
+test('a survey refuses more than 200 questions with its archived ones', () => {
+  const text = (at: number) => ({ kind: 'text' as const, text: `Question ${at}?` });
+  const archived = Array.from({ length: 200 }, (_, at) => ({ ...text(at), archived: true }));
+  const full = mergeQuestions([], archived, new Set());
+  assert.throws(() => mergeQuestions(full, [text(200)], new Set()), /keeps at most 200/);
 });
 
 test('a copy has the questions under new ids', async () => {
