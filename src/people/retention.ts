@@ -14,10 +14,12 @@ import {
 } from '../responses/erase.ts';
 import { deleteBlockedOnDay, deleteOldMails } from '../sends/queries.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
+import { eraseOldBodies } from '../webhooks/retention.ts';
 import { lockSurveysOf } from './erase.queries.ts';
 import { eraseDerived } from './erase.ts';
 
 const commentsPerBatch = 200;
+const eventsPerBatch = 200;
 const contactsPerBatch = 200;
 const mailsPerBatch = 1000;
 /** Extra days to clean up after nights on which the job did not run. */
@@ -50,7 +52,8 @@ async function applyToOrganization(db: Db, retention: Retention) {
 }
 
 async function clearOldComments(db: Db, orgId: string, days: number): Promise<number> {
-  for (let emptied = 0; ; ) {
+  let emptied = 0;
+  for (;;) {
     const step = await inTransaction(db, async (tx) => {
       const responses = await lockOldComments(tx, orgId, { days, atMost: commentsPerBatch });
       await eraseDerived(tx, orgId, responses);
@@ -60,8 +63,14 @@ async function clearOldComments(db: Db, orgId: string, days: number): Promise<nu
       return responses.length;
     });
     emptied += step;
-    if (step < commentsPerBatch) return emptied;
+    if (step < commentsPerBatch) break;
   }
+  // Events may carry texts that respondents have removed since.
+  const batch = { days, atMost: eventsPerBatch };
+  for (let events = eventsPerBatch; events === eventsPerBatch; ) {
+    events = await inTransaction(db, (tx) => eraseOldBodies(tx, orgId, batch));
+  }
+  return emptied;
 }
 
 /** A response without a comment may have replies too. */

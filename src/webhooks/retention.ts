@@ -1,4 +1,4 @@
-import type { Db, Sql } from '../lib/db/db.ts';
+import type { Db, Part, Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { noExcerpt, personalEventTypes, textAnswer } from './events.ts';
 
@@ -96,16 +96,42 @@ export async function eraseBodiesOf(
   orgId: string,
   { responseIds, since }: { responseIds: readonly string[]; since: Date },
 ): Promise<number> {
+  const which = sql`
+    id >= least_id_at(${since}::timestamptz - interval '10 seconds') and ${isPersonal(sql)}
+    and exists (select from unnest(${[...responseIds]}::text[]) as of (id) where strpos(e.body, of.id) > 0)`;
+  return (await eraseBodies(sql, orgId, which)).deliveries;
+}
+
+/** Erases bodies of old events, also of texts that respondents have removed since. Returns the number of events. */
+export async function eraseOldBodies(
+  sql: Sql,
+  orgId: string,
+  { days, atMost }: { days: number; atMost: number },
+): Promise<number> {
+  const which = sql`
+    id in (
+      select id
+      from events
+      where org_id = ${orgId} and id < least_id_at(now() - make_interval(days => ${days}::int)) and ${isPersonal(sql)}
+      order by id
+      limit ${atMost}
+    )`;
+  return (await eraseBodies(sql, orgId, which)).events;
+}
+
+const isPersonal = (sql: Sql): Part => sql`
+  type = any (${[...personalEventTypes]}) and erased_at is null and strpos(body, ${noExcerpt}) = 0
+  and (type <> 'response.completed' or strpos(body, ${textAnswer}) > 0)`;
+
+async function eraseBodies(sql: Sql, orgId: string, which: Part) {
   const erased = await sql<{ id: string }[]>`
     update events e
     set body = '', erased_at = now()
-    where org_id = ${orgId} and id >= least_id_at(${since}::timestamptz - interval '10 seconds')
-      and type = any (${[...personalEventTypes]}) and erased_at is null and strpos(body, ${noExcerpt}) = 0
-      and (type <> 'response.completed' or strpos(body, ${textAnswer}) > 0)
-      and exists (select from unnest(${[...responseIds]}::text[]) as of (id) where strpos(e.body, of.id) > 0)
+    where org_id = ${orgId} and ${which}
     returning id`;
-  if (erased.length === 0) return 0;
-  const eventIds = erased.map(({ id }) => id);
+  if (erased.length === 0) return { events: 0, deliveries: 0 };
+  const eventIds = erased.map(({ id }) => id).sort();
+  const least = eventIds[0]!;
   // A second statement sees the deliveries that were created until the events were locked. Locks webhooks first to
   // avoid a deadlock with their deletion.
   const { count } = await sql`
@@ -116,7 +142,7 @@ export async function eraseBodiesOf(
       from webhook w
       join deliveries d on d.org_id = ${orgId} and d.webhook_id = w.id
       where d.event_id = any (${eventIds}::uuid[])
-        and d.id >= least_id_at(${since}::timestamptz - interval '10 seconds')
+        and d.id >= least_id_at(time_of(${least}::uuid) - interval '10 seconds')
     ), gone as (
       delete from pending_deliveries d
       using delivery
@@ -140,7 +166,7 @@ export async function eraseBodiesOf(
       where a.org_id = ${orgId} and a.webhook_id = delivery.webhook_id and a.delivery_id = delivery.id
     )
     select from delivery`;
-  return count;
+  return { events: erased.length, deliveries: count };
 }
 
 export async function wasErased(

@@ -296,3 +296,19 @@ test('usage screen and audit log show the last retention run', async () => {
   const audit = await (await get(`${home}/settings/audit`)).text();
   assert.match(audit, /deleted data that had passed its retention period/);
 });
+
+test('retention empties old events of texts that were removed later', async () => {
+  const { org } = await scene({ keep_comments_days: days });
+  for (const [age, at] of everyAge) {
+    const body = JSON.stringify({ age, answers: [{ kind: 'text', value: 'Call me' }] });
+    await db`
+      insert into events (org_id, id, type, body) values (${org}, id_at(${at}), 'response.completed', ${body})`;
+  }
+  await applyRetention({ db });
+  const bodies = await db<{ body: string }[]>`
+    select body from events where org_id = ${org} order by id`;
+  assert.deepEqual(
+    bodies.map(({ body }) => (body === '' ? '' : JSON.parse(body).age)),
+    ['', 'young'],
+  );
+});
