@@ -1,7 +1,9 @@
 import { type Db, one, type Part, type Sql } from '../lib/db/db.ts';
+import { wordsOf } from '../questions/erase.ts';
 import {
   countedRows,
   everything,
+  hasFacets,
   type NpsScope,
   surveyConditions,
 } from '../responses/filter.queries.ts';
@@ -184,8 +186,16 @@ const maxComments = 8;
 export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {
   const newest = of.scope.facets.length > 0 ? facetComments : comments;
   return await sql<NewestComment[]>`
-    select r.id, r.score, r.category, r.comment, r.created_at, s.type, c.name as contact_name, c.email as contact_email
-    from (${newest(sql, orgId, of)}) r
+    with newest as (
+      select id, created_at
+      from ((${newest(sql, orgId, of)}) union (${textAnswers(sql, orgId, of)})) written
+      order by created_at desc, id desc
+      limit ${maxComments}
+    )
+    select r.id, r.score, r.category, concat_ws(E'\\n', r.comment, ${wordsOf(sql)}) as comment, r.created_at, s.type,
+           c.name as contact_name, c.email as contact_email
+    from newest
+    join responses r on r.org_id = ${orgId} and r.id = newest.id
     join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
     left join contacts c
       on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
@@ -193,7 +203,7 @@ export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {
 }
 
 const comments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
-  select id, survey_id, contact_id, score, category, comment, created_at
+  select id, created_at
   from responses
   where org_id = ${orgId} and held_reason is null and comment is not null
     ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
@@ -202,7 +212,7 @@ const comments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
 
 /** Follows the order of the facet index. */
 const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
-  select o.id, o.survey_id, o.contact_id, o.score, o.category, o.comment, o.created_at
+  select o.id, o.created_at
   from (
     select id, created_at
     from ${countedRows(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
@@ -211,6 +221,21 @@ const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   where o.held_reason is null and o.comment is not null
   order by f.created_at desc, f.id desc
   limit ${maxComments}`;
+
+/** The newest answers to each text question in the scope. */
+const textAnswers = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
+  select f.id, f.created_at
+  from (select id as survey_id, questions from surveys where org_id = ${orgId}) asking
+  cross join lateral jsonb_array_elements(asking.questions) question
+  cross join lateral (
+    select response_id as id, created_at
+    from response_facets a
+    where org_id = ${orgId} and facet = facet_of('answered', question ->> 'id', '') and ${onDays(sql, sql`created_at`, days)}
+      ${hasFacets(sql, orgId, scope.facets, sql`a.created_at, a.response_id`)}
+    order by created_at desc, response_id desc
+    limit ${maxComments}
+  ) f
+  where question ->> 'kind' = 'text' ${surveyConditions(sql, orgId, scope)}`;
 
 export const onDays = (sql: Sql, column: Part, { from, to, timeZone }: Days) => sql`
   ${column} >= ${from}::timestamp at time zone ${timeZone}

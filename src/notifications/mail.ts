@@ -8,6 +8,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { isRetryable } from '../lib/smtp/connection.ts';
 import { Uuid } from '../lib/validation/parse.ts';
+import { wordsOf } from '../questions/erase.ts';
 import type { Excerpt } from '../responses/events.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
@@ -215,7 +216,7 @@ const answerSubjects = {
   assigned: 'A response was assigned to you',
 } as const;
 
-/** Slack allows 3,000 characters per block. */
+/** Limits the comment and the text answers. Slack allows 3,000 characters per block. */
 const maxComment = 1_000;
 
 type AnswerFacts = PeopleToRedact & {
@@ -223,19 +224,21 @@ type AnswerFacts = PeopleToRedact & {
   type: SurveyType;
   score: number;
   comment: string | null;
+  /** Text answers to follow-up questions. */
+  words: string | null;
   language: string;
   contact_name: string | null;
   contact_email: string | null;
 };
 
-/** Quotes the redacted excerpt of the comment, unless the organization allows the original. */
+/** Quotes redacted excerpts of the comment and text answers, unless the organization allows the original. */
 async function answerLetter(
   { db, excerpt }: LetterTools,
   { org_id: orgId, subject: id, people, unedited }: LetterSubject,
   kind: keyof typeof answerSubjects,
 ) {
   const [answer] = await db<AnswerFacts[]>`
-    select s.name as survey, s.type, r.score, r.comment, coalesce(r.language, s.language) as language,
+    select s.name as survey, s.type, r.score, r.comment, ${wordsOf(db)} as words, coalesce(r.language, s.language) as language,
            c.name as contact_name, c.email as contact_email,
            ${peopleToRedact(db, 'contact')}
     from responses r
@@ -244,14 +247,18 @@ async function answerLetter(
     left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
     where r.org_id = ${orgId} and r.id = ${id}`;
   if (!answer) return undefined;
-  const { comment, survey, score, language, contact_name: name, contact_email: email } = answer;
+  const { survey, score, language, contact_name: name, contact_email: email } = answer;
   const toRedact = { orgId, names: answer.known_names, emails: answer.known_addresses, language };
-  const words = comment === null || unedited ? comment : await excerpt(comment, toRedact);
-  const isLong = words !== null && words.length > maxComment;
-  const quoted = isLong ? `${words.slice(0, maxComment).toWellFormed()}…` : words;
+  const quotes: string[] = [];
+  for (const text of [answer.comment, answer.words]) {
+    if (text === null) continue;
+    const words = unedited ? text : await excerpt(text, toRedact);
+    const isLong = words.length > maxComment;
+    quotes.push(`“${isLong ? `${words.slice(0, maxComment).toWellFormed()}…` : words}”`);
+  }
   const sentences = [
     `${survey}: ${score} of ${typeFacts(answer.type).highest}.`,
-    quoted ? `“${quoted}”` : 'No comment.',
+    ...(quotes.length > 0 ? quotes : ['No comment.']),
   ];
   if (kind === 'held') {
     sentences.push('This looks like an automated response. It doesn’t count until you release it.');

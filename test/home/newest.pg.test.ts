@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { findTrendFigures, listNewestComments } from '../../src/home/figures.ts';
 import { findPropertyValues } from '../../src/home/segments.ts';
 import { json } from '../../src/lib/db/db.ts';
+import { mergeQuestions } from '../../src/questions/definition.ts';
 import { everything } from '../../src/responses/filter.queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -73,6 +74,33 @@ for (const property of [undefined, 'plan']) {
       comments.slice(1).map(({ id }) => id),
       ids.map(({ id }) => id),
     );
+  });
+}
+
+for (const property of [undefined, 'plan']) {
+  test(`Home shows text answers with comments ${property ? 'of a property' : 'of all'}`, async () => {
+    const org = await scene([
+      { at: begin, value: 'pro', comment: 'Slow' },
+      { at: lastMoment, value: 'pro' },
+      { at: lastMoment, value: 'free' },
+    ]);
+    const questions = mergeQuestions([], [{ kind: 'text', text: 'What else?' }], new Set());
+    await db`
+      update surveys set questions = ${json(db, questions)} where org_id = ${org} and name <> 'Another'`;
+    await db`
+      insert into response_answers (org_id, response_id, answers)
+      select org_id, id, jsonb_build_object(${questions[0]!.id}::text, jsonb_build_object('text', concat('Of ', properties ->> 'plan')))
+      from responses where org_id = ${org} and properties ->> 'plan' in ('pro', 'free')`;
+    const facets = property ? [{ kind: 'property', name: property, value: 'pro' } as const] : [];
+    const comments = await listNewestComments(db, org, {
+      scope: { ...everything, facets },
+      days,
+    });
+    assert.deepEqual(comments.map(({ comment }) => comment).sort(), [
+      ...(property ? [] : ['Of free']),
+      'Of pro',
+      'Slow\nOf pro',
+    ]);
   });
 }
 

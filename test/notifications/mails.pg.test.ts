@@ -86,6 +86,18 @@ test("detractor is mailed once without people's names", async () => {
   assert.ok(text.includes(url) && html.includes(url));
 });
 
+test('notification quotes the text answers of a response', async () => {
+  const { org_id, email, bad } = await scene({ events: ['detractor'] });
+  const id = await bad();
+  const answers = { q_more: { text: 'Call me at zoe@people.test' } };
+  await db`
+    insert into response_answers (org_id, response_id, answers)
+    values (${org_id}, ${id}, ${db.json(answers)})`;
+  await run();
+  const [{ text } = { text: '' }] = await mailsTo(email);
+  assert.match(text ?? '', /“Call me at \[email\]”/);
+});
+
 test('member is mailed only chosen, recent events of the organization', async () => {
   const held = await scene({ events: ['held'] });
   const late = await scene({ events: ['detractor'], changed_at: new Date() });
