@@ -205,3 +205,29 @@ test('a file of several batches is imported with progress', async () => {
   assert.deepEqual(steps.slice(3), steps.slice(0, 3));
   assert.equal((await importResponses(counted, where, answers)).passed_over, 2001);
 });
+
+test('columns named question:TEXT become answers, and no properties', async () => {
+  const where = await survey();
+  const file = `score,created_at,email,Question: How was the taste?,question:What else?
+9,2024-03-01,ann@people.test,4,"Fresh
+beans"
+3,2024-03-02,bob@people.test,2,
+`;
+  assert.equal((await importResponses(tools, where, file)).imported, 2);
+  const rows = await db`
+    select c.email, answers_of(s.questions, a.answers) as answers, c.properties
+    from responses r
+    join surveys s on s.id = r.survey_id
+    join contacts c on c.id = r.contact_id
+    left join response_answers a on a.org_id = r.org_id and a.response_id = r.id
+    where r.survey_id = ${where.surveyId} order by r.created_at`;
+  assert.partialDeepStrictEqual(rows[0]!['answers'], [
+    { question: 'How was the taste?', kind: 'scale', value: 4 },
+    { question: 'What else?', kind: 'text', value: 'Fresh\nbeans' },
+  ]);
+  assert.deepEqual(
+    rows[1]!['answers'].map((each: { value: unknown }) => each.value),
+    [2],
+  );
+  assert.deepEqual(rows[0]!['properties'] ?? {}, {});
+});
