@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Context } from 'hono';
 import * as v from 'valibot';
+import { changesOf } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { renewProof } from '../sessions/queries.ts';
@@ -111,10 +112,11 @@ export async function changePasskeyName(
   { id, name }: { id: string; name: string },
 ) {
   await inTransaction(db, async (tx) => {
-    const { count } = await tx`
-      update passkeys set name = ${name} where id = ${id} and member_id = ${memberId}`;
-    if (count === 0) throw notFound('passkey');
-    const details = { changed: ['passkey name'] };
+    const [before] = await tx<{ name: string }[]>`
+      select name from passkeys where id = ${id} and member_id = ${memberId} for no key update`;
+    if (!before) throw notFound('passkey');
+    await tx`update passkeys set name = ${name} where id = ${id} and member_id = ${memberId}`;
+    const details = { changes: changesOf({ passkey: before.name }, { passkey: name }) };
     await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
   });
 }

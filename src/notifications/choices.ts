@@ -52,7 +52,7 @@ export async function chooseNotifications(
         set events = excluded.events, digest = excluded.digest, time_zone = excluded.time_zone,
             changed_at = now()`;
     const changes = changesOf(before, { events, digest, time_zone });
-    await recordChange(tx, member, { changes });
+    if (Object.keys(changes).length > 0) await recordChange(tx, member, { changes });
   });
 }
 
@@ -93,6 +93,7 @@ export type StopRequest = MemberOf & { kind: NotificationKind | 'digest' };
 export async function stopNotification(db: Db, request: StopRequest, name: string) {
   const { orgId, memberId, kind } = request;
   await inTransaction(db, async (tx) => {
+    const before = (await findChoices(tx, request)) ?? {};
     const [choices] = await tx<Pick<NotificationChoices, 'events' | 'digest'>[]>`
       update notification_choices
       set events = array_remove(events, ${kind}),
@@ -102,7 +103,8 @@ export async function stopNotification(db: Db, request: StopRequest, name: strin
       returning events, digest`;
     if (!choices) return;
     const actor: Actor = { kind: 'member', id: memberId, name };
-    await recordChange(tx, { orgId, memberId, actor }, { ...choices, stopped: kind });
+    const changes = changesOf(before, choices);
+    await recordChange(tx, { orgId, memberId, actor }, { changes });
   });
 }
 
@@ -142,6 +144,6 @@ export async function setContents(
       values (${orgId}, ${people}, ${unedited})
       on conflict (org_id) do update set people = excluded.people, unedited = excluded.unedited`;
     const changes = changesOf(before, { people, unedited });
-    await recordChange(tx, { orgId, actor }, { changes });
+    if (Object.keys(changes).length > 0) await recordChange(tx, { orgId, actor }, { changes });
   });
 }

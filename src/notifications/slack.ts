@@ -1,4 +1,4 @@
-import type { Actor } from '../audit/acts.ts';
+import { type Actor, changesOf } from '../audit/acts.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
@@ -80,7 +80,7 @@ const escaped = (text: string) =>
 
 type HookTools = {
   db: Db;
-  secrets: Pick<Secrets, 'seal'>;
+  secrets: Pick<Secrets, 'seal' | 'open'>;
   checkTarget: (url: string) => Promise<string | null>;
 };
 type HookOwner = { orgId: string; actor: Actor };
@@ -96,9 +96,15 @@ export async function setSlackHook(
   if (complaint) return complaint;
   const sealed = url === null ? null : secrets.seal(hookPlace(orgId), url);
   return await inTransaction(db, async (tx) => {
+    const before = await findSlackHook(tx, orgId);
     if (!(await saveSlackHook(tx, orgId, { url: sealed, events, digest }))) return 'Required.';
-    const host = url === null ? null : new URL(url).host;
-    await recordChange(tx, { orgId, actor }, { events, digest, host });
+    const changes = changesOf(before ?? {}, { events, digest });
+    // The path of the address is a secret.
+    if (url !== null) {
+      const from = before ? new URL(secrets.open(hookPlace(orgId), before.url)).host : null;
+      changes['host'] = { from, to: new URL(url).host };
+    }
+    if (Object.keys(changes).length > 0) await recordChange(tx, { orgId, actor }, { changes });
     return null;
   });
 }

@@ -1,4 +1,10 @@
-import { type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
+import {
+  type AuditChange,
+  type AuditedAct,
+  changesOf,
+  recordAct,
+  type Writer,
+} from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
@@ -64,7 +70,8 @@ export async function changeCannedText(
         where org_id = ${orgId} and id = ${id}
         returning id, name, text`.catch(refuseDuplicate(name)),
     );
-    await recordCannedText(tx, writer, 'canned_text.changed', changed);
+    const changes = changesOf({ name: before.name, text: before.text }, { name, text });
+    await recordCannedText(tx, writer, 'canned_text.changed', changed, changes);
     return changed;
   });
 }
@@ -102,13 +109,16 @@ export async function findCannedText(sql: Sql, orgId: string, id: string) {
 
 export const versionOfCannedText = (row: CannedText) => versionOf(row, ['name', 'text']);
 
-/** Its text may contain an address, and the audit log never does. */
 const recordCannedText = (
   tx: Sql,
   writer: Writer,
   act: AuditedAct['act'],
   { id, name }: CannedText,
-) => recordAct(tx, { ...writer, act, target: { kind: 'canned_text', id }, details: { name } });
+  changes?: Record<string, AuditChange>,
+) => {
+  const details = { name, ...(changes && { changes }) };
+  return recordAct(tx, { ...writer, act, target: { kind: 'canned_text', id }, details });
+};
 
 const refuseDuplicate =
   (name: string) =>

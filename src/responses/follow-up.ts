@@ -1,4 +1,4 @@
-import { recordAct, type Writer } from '../audit/acts.ts';
+import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
@@ -27,26 +27,25 @@ export async function followUp(
   if (ownerId === undefined) throw unknownMember();
   const seenOwnerId = fromOwner ? await findMember(db, orgId, fromOwner) : null;
   if (seenOwnerId === undefined) return 'owner_changed';
-  const isStillOwned =
-    fromOwner === undefined ? db`` : db`and owner_id is not distinct from ${seenOwnerId}::uuid`;
   return await inTransaction(db, async (tx): Promise<FollowUpOutcome> => {
-    const changed = await tx`
+    await lockResponse(tx, orgId, id);
+    const before = await readFollowUp(tx, orgId, id);
+    if (fromOwner !== undefined && before.owner !== seenOwnerId) return 'owner_changed';
+    await tx`
       update responses
       set chosen_state = ${state === undefined ? tx`chosen_state` : (state ?? 'none')},
           owner_id = ${owner === undefined ? tx`owner_id` : ownerId}
-      where org_id = ${orgId} and id = ${id} ${isStillOwned}`;
-    if (changed.count === 0) {
-      await lockResponse(tx, orgId, id);
-      return 'owner_changed';
+      where org_id = ${orgId} and id = ${id}`;
+    const after = await readFollowUp(tx, orgId, id);
+    const changes = changesOf(
+      { state: before.state, owner: before.owner },
+      { state: after.state, owner: after.owner },
+    );
+    if (changes['owner']) changes['owner'] = { from: before.owner_name, to: after.owner_name };
+    if (Object.keys(changes).length > 0) {
+      const target = { kind: 'response', id };
+      await recordAct(tx, { orgId, actor, act: 'response.changed', target, details: { changes } });
     }
-    const fields = Object.entries({ state, owner }).filter(([, value]) => value !== undefined);
-    await recordAct(tx, {
-      orgId,
-      actor,
-      act: 'response.changed',
-      target: { kind: 'response', id },
-      details: { fields: fields.map(([name]) => name), state: state ?? null },
-    });
     if (ownerId && ownerId !== actor.id) {
       const payload = { org_id: orgId, member_id: ownerId, response_id: id };
       await enqueue(tx, [{ task: 'notifications.assigned', payload }]);
@@ -55,6 +54,18 @@ export async function followUp(
   }).catch((error: unknown) => {
     throw violates(error, 'responses_have_members_as_owners') ? unknownMember() : error;
   });
+}
+
+type FollowUpState = { state: string | null; owner: string | null; owner_name: string | null };
+
+async function readFollowUp(sql: Sql, orgId: string, id: string) {
+  return one(
+    await sql<FollowUpState[]>`
+      select r.state, r.owner_id as owner, m.name as owner_name
+      from responses r
+      left join members m on m.id = r.owner_id
+      where r.org_id = ${orgId} and r.id = ${id}`,
+  );
 }
 
 async function findMember(sql: Sql, orgId: string, email: string) {
@@ -137,14 +148,26 @@ export async function setTags(
 ) {
   await inTagTransaction(db, async (tx) => {
     await lockResponse(tx, orgId, id);
+    const before = await listTagNames(tx, orgId, id);
     await tx`
       delete from response_tags
       where org_id = ${orgId} and response_id = ${id} and tag_id <> all(${[...tagIds]}::uuid[])`;
     await insertResponseTags(tx, orgId, { responseIds: [id], tagIds });
+    const changes = changesOf({ tags: before }, { tags: await listTagNames(tx, orgId, id) });
+    if (Object.keys(changes).length === 0) return;
     const target = { kind: 'response', id };
-    const details = { tags: tagIds };
-    await recordAct(tx, { orgId, actor, act: 'response.tagged', target, details });
+    await recordAct(tx, { orgId, actor, act: 'response.tagged', target, details: { changes } });
   });
+}
+
+async function listTagNames(sql: Sql, orgId: string, responseId: string) {
+  const rows = await sql<{ name: string }[]>`
+    select t.name
+    from response_tags rt
+    join tags t on t.org_id = rt.org_id and t.id = rt.tag_id
+    where rt.org_id = ${orgId} and rt.response_id = ${responseId}
+    order by t.name`;
+  return rows.map(({ name }) => name);
 }
 
 type ManyTagged = { responseIds: readonly string[]; tagId: string; put: boolean };

@@ -106,6 +106,12 @@ export async function saveTheme(sql: Sql, orgId: string, { name, words }: Commen
   );
 }
 
+export async function findTheme(sql: Sql, orgId: string, name: string) {
+  const [theme] = await sql<CommentTheme[]>`
+    select name, words from themes where org_id = ${orgId} and lower(name) = lower(${name})`;
+  return theme;
+}
+
 export async function deleteTheme(sql: Sql, orgId: string, name: string): Promise<boolean> {
   const { count } = await sql`
     delete from themes where org_id = ${orgId} and lower(name) = lower(${name})`;

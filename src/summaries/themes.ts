@@ -1,7 +1,7 @@
-import { recordAct, type Writer } from '../audit/acts.ts';
+import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
-import { countThemesOf, deleteTheme, saveTheme } from './queries.ts';
+import { countThemesOf, deleteTheme, findTheme, saveTheme } from './queries.ts';
 
 /** Every theme is searched for in every comment and sent to the provider. */
 const maxOwnThemes = 100;
@@ -9,11 +9,13 @@ const maxOwnThemes = 100;
 export async function addTheme(db: Db, writer: Writer, theme: CommentTheme) {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
+    const before = await findTheme(tx, orgId, theme.name);
     const saved = await saveTheme(tx, orgId, theme);
     if ((await countThemesOf(tx, orgId)) > maxOwnThemes) {
       throw new Refusal('conflict', `an organization can have at most ${maxOwnThemes} themes`);
     }
-    const details = { name: saved.name };
+    const changes = changesOf(before ?? {}, { name: saved.name, words: saved.words });
+    const details = { name: saved.name, changes };
     await recordAct(tx, { ...writer, act: 'theme.saved', details });
     return saved;
   });

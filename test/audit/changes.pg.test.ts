@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { changesOf, commandWriter } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { changeRole, removeMember } from '../../src/members/roles.ts';
+import { setSlackHook } from '../../src/notifications/slack.ts';
 import { changeOrganization } from '../../src/organizations/manage.ts';
+import { changeCannedText, createCannedText } from '../../src/replies/canned-texts.ts';
+import { addTheme } from '../../src/summaries/themes.ts';
 import { changeSurvey } from '../../src/surveys/lifecycle.ts';
 import { changeTag, createTag } from '../../src/tags/tags.ts';
 import { changeWebhook, removeWebhook } from '../../src/webhooks/manage.ts';
@@ -87,4 +90,43 @@ test('an audit entry names its target and lists the changes', async () => {
   assert.match(page, /changed a survey: <bdi>Spring<\/bdi>/);
   assert.match(page, /name: Winter → Spring/);
   assert.doesNotMatch(page, /secret-path/);
+});
+
+test('an audit entry of a theme, canned text or Slack webhook has old values', async () => {
+  const org = await makeOrganization(db);
+  const writer = commandWriter(org);
+  const secrets = createSecrets([Buffer.alloc(32, 1)]);
+  const tools = { db, secrets, checkTarget: async () => null };
+  const hook = {
+    url: 'https://old.test/secret',
+    events: ['held' as const],
+    digest: 'day' as const,
+  };
+
+  await addTheme(db, writer, { name: 'Price', words: ['cheap'] });
+  await addTheme(db, writer, { name: 'price', words: ['cheap', 'dear'] });
+  const text = await createCannedText(db, writer, { name: 'Sorry', text: 'Sorry!' });
+  await changeCannedText(db, writer, { ...text, text: 'Write to bo@acme.test' });
+  await setSlackHook(tools, writer, hook);
+  await setSlackHook(tools, writer, { ...hook, url: null, digest: 'week' });
+  await setSlackHook(tools, writer, { ...hook, url: 'https://new.test/other', digest: 'week' });
+
+  const events = await db<{ details: { changes?: object } }[]>`
+    select details from audit_events where org_id = ${org} order by at, id`;
+  assert.deepEqual(
+    events.map(({ details }) => details.changes),
+    [
+      { name: { from: null, to: 'Price' }, words: { from: null, to: ['cheap'] } },
+      { name: { from: 'Price', to: 'price' }, words: { from: ['cheap'], to: ['cheap', 'dear'] } },
+      undefined,
+      { text: { from: 'Sorry!', to: 'Write to b…@acme.test' } },
+      {
+        events: { from: null, to: ['held'] },
+        digest: { from: null, to: 'day' },
+        host: { from: null, to: 'old.test' },
+      },
+      { digest: { from: 'day', to: 'week' } },
+      { host: { from: 'old.test', to: 'new.test' } },
+    ],
+  );
 });

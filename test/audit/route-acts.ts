@@ -330,7 +330,8 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
   },
   'POST /o/:slug/settings/notifications': {
     act: 'notifications.changed',
-    call: ({ post, settings }) => post(`${settings}/notifications`, { time_zone: 'UTC' }),
+    call: ({ post, settings }) =>
+      post(`${settings}/notifications`, { digest: 'day', time_zone: 'UTC' }),
   },
   ...Object.fromEntries(
     elsewhere

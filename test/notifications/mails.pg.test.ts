@@ -298,7 +298,7 @@ test('stop link turns off its kind after a click', async () => {
   >`select details from audit_events where org_id = ${org_id}`;
   assert.deepEqual(
     acts.map(({ details }) => details),
-    [{ events: ['held'], digest: 'none', stopped: 'detractor' }],
+    [{ changes: { events: { from: ['detractor', 'held'], to: ['held'] } } }],
   );
 });
 

@@ -59,7 +59,29 @@ test('a response can be assigned, done and reset', async () => {
   assert.deepEqual(await change({ state: null }), [null, 'Ann@loop.test']);
   assert.deepEqual(await change({ owner: null, state: 'open' }), ['open', null]);
   assert.deepEqual(await change({}), ['open', null]);
-  assert.equal((await org.acts()).filter((act) => act === 'response.changed').length, 5);
+  assert.equal((await org.acts()).filter((act) => act === 'response.changed').length, 4);
+});
+
+test('the audit log has the old and new state, owner and tags', async () => {
+  const org = await client();
+  await member(org.id, 'Ann@audit.test');
+  const id = await org.respond({ category: 'detractor', score: 1 });
+  const [tag] = await db<{ id: string }[]>`
+    insert into tags (org_id, name, color) values (${org.id}, 'late', '#111111') returning id`;
+  await org.call('PATCH', `/responses/${id}`, { owner: 'ann@audit.test', state: 'open' });
+  await org.call('PATCH', `/responses/${id}`, { owner: 'ann@audit.test', state: 'done' });
+  await org.call('PUT', `/responses/${id}/tags`, { tags: [tag!.id] });
+  await org.call('PUT', `/responses/${id}/tags`, { tags: [tag!.id] });
+  const rows = await db<{ details: { changes: object } }[]>`
+    select details from audit_events where org_id = ${org.id} order by at, id`;
+  assert.deepEqual(
+    rows.map(({ details }) => details.changes),
+    [
+      { owner: { from: null, to: 'Ann' } },
+      { state: { from: 'open', to: 'done' } },
+      { tags: { from: [], to: ['late'] } },
+    ],
+  );
 });
 
 test('only members can own responses, and leaving unassigns them', async () => {
