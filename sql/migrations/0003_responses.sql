@@ -543,21 +543,9 @@ create trigger response_answers_added after insert on response_answers
 create trigger response_answers_changed after update of answers on response_answers
   for each row when (old.answers is distinct from new.answers) execute function facet_saved_answers();
 
--- Saving answers locks the questions of their survey against changes until the transaction ends.
-create function lock_questions(in_survey uuid, for_change boolean) returns void
-language plpgsql
-as $$
-begin
-  if for_change then
-    perform pg_advisory_xact_lock(hashtextextended('questions ' || in_survey, 0));
-  else
-    perform pg_advisory_xact_lock_shared(hashtextextended('questions ' || in_survey, 0));
-  end if;
-end
-$$;
-
 -- Saves checked answers of a response. Changes and returns nothing if the questions have changed since the check, the
--- survey takes no answers, or the response is deleted or belongs to another person.
+-- survey takes no answers, or the response is deleted or belongs to another person. A change of questions locks the
+-- survey for update, so it waits until the transaction ends.
 create function save_answers(
   in_org uuid, in_survey uuid, in_response uuid, in_contact uuid, asked jsonb, added jsonb, removed text[], is_sent boolean
 ) returns table (saved jsonb, held boolean, completed boolean, rewritten boolean, has_text boolean)
@@ -569,10 +557,10 @@ declare
   words_now text;
   was_sent boolean;
 begin
-  perform lock_questions(in_survey, false);
   perform from surveys s
   where s.org_id = in_org and s.id = in_survey and s.questions = asked
-    and (s.status = 'active' or s.completed_by = 'answers');
+    and (s.status = 'active' or s.completed_by = 'answers')
+  for key share;
   if not found then return; end if;
   select r.held_reason is not null, r.comment into held, comment_before
   from responses r

@@ -100,7 +100,8 @@ create index erasures_newest_first on erasures (org_id, erased_at desc, id desc)
 create index erasures_to_file on erasures (erased_at) where filed_at is null;
 
 -- An erasure waits until all transactions that add contacts to the organization have committed, and they wait for the
--- erasure. Call this before locking a survey, to avoid a deadlock.
+-- erasure. Call this before locking a survey, to avoid a deadlock. Advisory locks queue. Row locks would not: three
+-- imports at once kept an erasure waiting for 9 seconds, six for minutes.
 create function hold_off_erasures(in_org uuid) returns void
 language sql
 return pg_advisory_xact_lock_shared(hashtextextended('erasures ' || in_org, 0));

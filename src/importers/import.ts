@@ -64,7 +64,7 @@ export async function importExport(
     ? zeroImportCounts()
     : await importRows(
         db,
-        { ...writer, questions: await addQuestions(db, writer, samples) },
+        { ...writer, questions: await ensureQuestions(db, writer, samples) },
         rows,
         (done) => onProgress(done, total),
       );
@@ -72,12 +72,6 @@ export async function importExport(
   const seconds = (performance.now() - began) / 1000;
   return { file, inFile: scored(file.responses), before, after, imported, seconds };
 }
-
-const addQuestions = (
-  db: Db,
-  writer: ImportWriter,
-  samples: Parameters<typeof ensureQuestions>[2],
-) => inTransaction(db, (tx) => ensureQuestions(tx, writer, samples));
 
 async function tallyOf(db: Db, { orgId, surveyId }: ImportWriter) {
   return scored(await readNps(db, orgId, { ...everything, survey_id: surveyId }));

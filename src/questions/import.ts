@@ -1,4 +1,4 @@
-import type { Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isLongerThan } from '../limits.ts';
 import { getOrgSurvey, type OrgSurvey, updateSurvey } from '../surveys/queries.ts';
 import type { StoredAnswer } from './check-answers.ts';
@@ -9,7 +9,7 @@ import {
   type Question,
   type QuestionsInput,
 } from './definition.ts';
-import { findAnswered, lockQuestions } from './queries.ts';
+import { findAnswered } from './queries.ts';
 
 /** The cells of a row by the texts of their questions. */
 export type ImportedCells = Readonly<Record<string, string>>;
@@ -35,28 +35,29 @@ export function createSamples() {
 type Samples = ReturnType<typeof createSamples>['samples'];
 
 /**
- * The questions of a survey by their texts, in the caller's transaction. Those that it lacks are added as archived
- * ones: an import changes nothing that respondents see.
+ * The questions of a survey by their texts. Those that it lacks are added as archived ones: an import changes nothing
+ * that respondents see. The lock blocks answers, so it must end before rows are imported.
  */
-export async function ensureQuestions(tx: Sql, { orgId, surveyId }: OrgSurvey, samples: Samples) {
+export async function ensureQuestions(db: Db, { orgId, surveyId }: OrgSurvey, samples: Samples) {
   if (samples.size === 0) return new Map<string, Question>();
-  const survey = await getOrgSurvey(tx, orgId, surveyId, 'changes');
-  const missing = [...samples].filter(
-    ([text]) => !survey.questions.some((each) => each.text === text),
-  );
-  let { questions } = survey;
-  if (missing.length > 0) {
-    await lockQuestions(tx, surveyId);
-    const added = missing.map(([text, sample]) => questionOf(text, sample));
-    const kept = survey.questions.map(({ id, archived }) => ({ id, archived }));
-    questions = mergeQuestions(
-      survey.questions,
-      [...kept, ...added],
-      await findAnswered(tx, survey),
+  return await inTransaction(db, async (tx) => {
+    const survey = await getOrgSurvey(tx, orgId, surveyId, 'answers');
+    const missing = [...samples].filter(
+      ([text]) => !survey.questions.some((each) => each.text === text),
     );
-    await updateSurvey(tx, survey, { questions });
-  }
-  return new Map(questions.map((question) => [question.text, question]));
+    let { questions } = survey;
+    if (missing.length > 0) {
+      const added = missing.map(([text, sample]) => questionOf(text, sample));
+      const kept = survey.questions.map(({ id, archived }) => ({ id, archived }));
+      questions = mergeQuestions(
+        survey.questions,
+        [...kept, ...added],
+        await findAnswered(tx, survey),
+      );
+      await updateSurvey(tx, survey, { questions });
+    }
+    return new Map(questions.map((question) => [question.text, question]));
+  });
 }
 
 type Sample = { values: ReadonlySet<string>; answers: number };

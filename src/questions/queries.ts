@@ -9,11 +9,6 @@ import { deleteAnalysesOf } from '../summaries/queries.ts';
 import type { AnswerChanges, StoredAnswers } from './check-answers.ts';
 import type { Question } from './definition.ts';
 
-/** Until the transaction ends no answer to the survey's questions is saved. */
-export async function lockQuestions(sql: Sql, surveyId: string) {
-  await sql`select lock_questions(${surveyId}, true)`;
-}
-
 type AskingSurvey = { org_id: string; id: string; questions: readonly Question[] };
 
 /** The ids of the questions that have answers, those on hold included. */

@@ -65,11 +65,11 @@ export async function importResponses(
 ) {
   const { type } = await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
   const responses = numberDuplicates(await readResponses(text, type));
+  const { add, samples } = createSamples();
+  for (const { answers } of responses) add(answers);
+  const questions = await ensureQuestions(tools.db, survey, samples);
   return await inTransaction(tools.db, async (tx) => {
     await holdOffErasures(tx, survey.orgId);
-    const { add, samples } = createSamples();
-    for (const { answers } of responses) add(answers);
-    const questions = await ensureQuestions(tx, survey, samples);
     let [imported, erased] = [0, 0];
     for (let done = 0; done < responses.length; done += batchSize) {
       const batch = responses.slice(done, done + batchSize);

@@ -6,7 +6,7 @@ import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { copyQuestions, mergeQuestions, type QuestionsInput } from '../questions/definition.ts';
-import { findAnswered, lockQuestions } from '../questions/queries.ts';
+import { findAnswered } from '../questions/queries.ts';
 import { emitted } from '../signals.ts';
 import { averageScore, netPromoterScore, npsInterval } from '../survey-types.ts';
 import { emit } from '../webhooks/emit.ts';
@@ -170,8 +170,9 @@ export async function changeSurvey(
   { id, change, ifMatch }: { id: string; change: SurveyChange; ifMatch?: IfMatch },
 ): Promise<ManagedSurvey> {
   const { questions, ...rest } = change;
-  // A new scale waits for answers in flight. Later answers are checked against it.
-  const lock = change.type || change.audience !== undefined ? 'answers' : 'changes';
+  // A new scale or question waits for answers in flight. Later answers are checked against it.
+  const isRechecked = change.type || change.audience !== undefined || questions;
+  const lock = isRechecked ? 'answers' : 'changes';
   return await inTransaction(db, async (tx) => {
     const survey = await getOrgSurvey(tx, orgId, id, lock);
     refuseOtherVersion(versionOfSurvey(survey), ifMatch);
@@ -192,9 +193,7 @@ export async function changeSurvey(
   });
 }
 
-/** Waits for answers that are being saved. Later answers are checked against the new questions. */
 async function changedQuestions(tx: Sql, survey: ManagedSurvey, questions: QuestionsInput) {
-  await lockQuestions(tx, survey.id);
   return mergeQuestions(survey.questions, questions, await findAnswered(tx, survey));
 }
 

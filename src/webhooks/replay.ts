@@ -1,7 +1,7 @@
 import { type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
-import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, isLockTimeout, lockTimeout, one, type Sql } from '../lib/db/db.ts';
 import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { missedDeliveries } from './emit.ts';
@@ -46,7 +46,12 @@ async function deliverAgain({ db }: ReplayTools, writer: Writer, request: Traced
   );
 }
 
-/** Holds the lock of the webhook, so that a second replay sees the deliveries of the first. */
+const maxLockMs = 1000;
+
+/**
+ * Locks the webhook, so that a second replay sees the deliveries of the first. Waits only as long as outcomes may hold
+ * the lock, because waiting for another replay would hold a connection of the pool.
+ */
 async function copy(
   tx: Sql,
   writer: Writer,
@@ -55,13 +60,15 @@ async function copy(
   const { orgId } = writer;
   const { webhookId, traceparent } = request;
   const webhook = { org_id: orgId, webhook_id: webhookId };
-  if (!(await tryLockReplay(tx, webhook))) {
+  await lockTimeout(tx, maxLockMs);
+  const standing = await lockStanding(tx, webhook).catch((error: unknown) => {
+    if (!isLockTimeout(error)) throw error;
     throw new Refusal('conflict', 'a replay of this webhook is running: try again in a moment', {
       code: 'replay_under_way',
       retryInSeconds: 1,
     });
-  }
-  const standing = await lockStanding(tx, webhook);
+  });
+  await lockTimeout(tx, 0);
   if (!standing) throw notFound('webhook');
   if (!standing.active) {
     throw new Refusal('invalid', 'the webhook is turned off: turn it on first', {
@@ -85,18 +92,6 @@ async function copy(
         };
   await recordAct(tx, { ...writer, ...act });
   return copied;
-}
-
-/** Returns false while another replay runs. Waiting would hold a connection of the pool. */
-export async function tryLockReplay(
-  sql: Sql,
-  { org_id, webhook_id }: { org_id: string; webhook_id: string },
-): Promise<boolean> {
-  const name = `replay ${org_id} ${webhook_id}`;
-  return one(
-    await sql<{ locked: boolean }[]>`
-      select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`,
-  ).locked;
 }
 
 const maxLinks = 20;

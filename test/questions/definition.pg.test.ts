@@ -4,6 +4,7 @@ import { mergeQuestions, type Question } from '../../src/questions/definition.ts
 import { makeClient } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);
@@ -151,6 +152,36 @@ test('a survey refuses more than 200 questions with its archived ones', () => {
   const archived = Array.from({ length: 200 }, (_, at) => ({ ...text(at), archived: true }));
   const full = mergeQuestions([], archived, new Set());
   assert.throws(() => mergeQuestions(full, [text(200)], new Set()), /keeps at most 200/);
+});
+
+test('a change of questions waits for an answer that is being saved', async () => {
+  const org = await client();
+  const { id, share, questions } = await org.make([taste]);
+  const scored = await app.request(share, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ score: 3 }),
+  });
+  const { data } = (await scored.json()) as { data: { id: string } };
+  const answers = { [questions[0]!.id]: { value: 5 } };
+  const change = await db.begin(async (tx) => {
+    const saved = await tx`
+      select from save_answers(${org.id}, ${id}, ${data.id}, null, ${tx.json(questions as never)},
+                               ${tx.json(answers)}, '{}', false)`;
+    assert.equal(saved.length, 1);
+    // Every role can take advisory locks, and would block all answers.
+    const advisory = await tx`
+      select from pg_locks where pid = pg_backend_pid() and locktype = 'advisory'`;
+    assert.equal(advisory.length, 0);
+    const removal = org.call('PATCH', `/${id}`, { questions: [] });
+    await untilLockWaits(db);
+    return { removal };
+  });
+  const { data: changed } = await change.removal;
+  assert.deepEqual(
+    changed.questions.map((each) => [each.id, each.archived]),
+    [[questions[0]!.id, true]],
+  );
 });
 
 test('a copy has the questions under new ids', async () => {

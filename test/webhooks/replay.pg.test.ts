@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { tryLockReplay } from '../../src/webhooks/replay.ts';
+import { lockStanding } from '../../src/webhooks/record.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
 import { makePool, workerOf } from '../support/make/deliveries.ts';
 import { addDeliveries, idAt, makeTests } from '../support/make/delivery-rows.ts';
@@ -126,11 +126,11 @@ test('turning a webhook off skips pending deliveries at once', async () => {
   assert.equal(await jobs(webhook), 1);
 });
 
-test('rejects a replay while another one runs, without waiting', async () => {
+test('rejects a replay while another one runs', async () => {
   const { id, call, webhook } = await history('skipped');
   const body = { since: '2026-01-01' };
   await db.begin(async (tx) => {
-    assert.equal(await tryLockReplay(tx, { org_id: id, webhook_id: webhook }), true);
+    assert.ok(await lockStanding(tx, { org_id: id, webhook_id: webhook }));
     const answer = await call('POST', `/${webhook}/replay`, { body });
     assert.deepEqual([answer.status, answer.body['code']], [409, 'replay_under_way']);
   });
