@@ -657,9 +657,11 @@ create table organizations (
   keep_openings_days integer,                                                                                         -- days until visits of links are deleted, at most 90
   keep_mails_days integer,                                                                                            -- days until mails are deleted. Null for never
   address_key bytea not null default sha256(convert_to(((gen_random_uuid()) || (gen_random_uuid())), 'UTF8'::name)),  -- random key of the hashes of erased addresses, the same in every backup
+  deleted jsonb not null default '{}'::jsonb,                                                                         -- number of rows by table that an unfinished deletion has deleted
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint organizations_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
+  constraint organizations_deleted_check check (jsonb_typeof(deleted) = 'object'),
   constraint organizations_frequency_days_check check (frequency_days > 0),
   constraint organizations_keep_comments_days_check check (keep_comments_days >= 1 and keep_comments_days <= 36500),
   constraint organizations_keep_contacts_days_check check (keep_contacts_days >= 1 and keep_contacts_days <= 36500),
@@ -1791,20 +1793,6 @@ create function least_id_at(moment timestamptz)
 return (encode((int8send((((((extract(epoch from moment) * (1000000)::numeric))::bigint / 1000) << 16) | (('0111000000000000'::"bit")::bigint + ((((extract(epoch from moment) * (1000000)::numeric))::bigint % (1000)::bigint) * 4)))) || '\x8000000000000000'::bytea), 'hex'))::uuid
 ;
 
-create function lock_questions(in_survey uuid, for_change boolean)
- returns void
- language plpgsql
-as $function$
-begin
-  if for_change then
-    perform pg_advisory_xact_lock(hashtextextended('questions ' || in_survey, 0));
-  else
-    perform pg_advisory_xact_lock_shared(hashtextextended('questions ' || in_survey, 0));
-  end if;
-end
-$function$
-;
-
 create function lock_surveys_to_record(given given_response[])
  returns uuid[]
  language plpgsql
@@ -2034,10 +2022,10 @@ declare
   words_now text;
   was_sent boolean;
 begin
-  perform lock_questions(in_survey, false);
   perform from surveys s
   where s.org_id = in_org and s.id = in_survey and s.questions = asked
-    and (s.status = 'active' or s.completed_by = 'answers');
+    and (s.status = 'active' or s.completed_by = 'answers')
+  for key share;
   if not found then return; end if;
   select r.held_reason is not null, r.comment into held, comment_before
   from responses r

@@ -60,6 +60,7 @@ create table organizations (
   keep_mails_days    integer check (keep_mails_days between 1 and 36500),
   address_key        bytea not null
     default sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')),
+  deleted            jsonb not null default '{}' check (jsonb_typeof(deleted) = 'object'),
   created_at         timestamptz not null default now(),
   updated_at         timestamptz not null default now(),
 
@@ -84,6 +85,7 @@ comment on column organizations.keep_comments_days is 'days until comments are d
 comment on column organizations.keep_contacts_days is 'days without activity until contacts are deleted. Null for never';
 comment on column organizations.keep_openings_days is 'days until visits of links are deleted, at most 90';
 comment on column organizations.keep_mails_days is 'days until mails are deleted. Null for never';
+comment on column organizations.deleted is 'number of rows by table that an unfinished deletion has deleted';
 comment on column organizations.address_key is 'random key of the hashes of erased addresses, the same in every backup';
 comment on column organizations.ai_enabled is 'true if comments are analyzed and reports are written';
 
