@@ -170,12 +170,12 @@ create table campaign_contacts (
 create index campaign_contacts_newest_first on campaign_contacts (campaign_id, created_at desc, id desc);
 create index campaign_contacts_waiting on campaign_contacts (campaign_id, id) where batch_id is null and reason_code is null;
 
--- A survey mailed to many contacts in steps: to all pending contacts, automatically to new contacts, or as a reminder.
+-- A survey mailed to many contacts in steps: to all pending contacts, automatically to new contacts, in rounds, or as a reminder.
 create table campaigns (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
-  kind text not null default 'campaign',  -- campaign if somebody started it, asking for automatic sends, or reminder. One row each for the last two
+  kind text not null default 'campaign',  -- campaign if somebody started it, asking for automatic sends, round for later rounds, or reminder. One row each for the last three
   reminder smallint not null default 0,   -- number of the reminder, or 0
   after_days integer,                     -- days until the reminder or the automatic mail
   name text not null,                     -- shown in lists
@@ -196,7 +196,7 @@ create table campaigns (
   started_at timestamptz,                 -- when its contacts were judged
   finished_at timestamptz,                -- when it finished or was stopped or refused
   constraint campaigns_check check ((kind = 'reminder') = (reminder > 0)),
-  constraint campaigns_kind_check check (kind = any (array['campaign', 'asking', 'reminder'])),
+  constraint campaigns_kind_check check (kind = any (array['campaign', 'asking', 'reminder', 'round'])),
   constraint campaigns_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint campaigns_per_hour_check check (per_hour >= 1 and per_hour <= 1000000),
   constraint campaigns_reminder_check check (reminder >= 0 and reminder <= 3),
@@ -271,13 +271,15 @@ create index contact_uploads_by_age on contact_uploads (created_at);
 create index contact_uploads_of_survey on contact_uploads (survey_id, imported_at desc) where imported_at is not null;
 create unique index contact_uploads_waiting on contact_uploads (org_id, survey_id, uploaded_by) nulls not distinct where imported_at is null;
 
--- An address on one survey, which is asked once.
+-- An address in one round of a survey, in which it is asked once.
 create table contacts (
   id uuid not null default id_at(clock_timestamp()),                  -- begins with the creation time, so that new rows are adjacent in indexes
   org_id uuid not null,
   survey_id uuid not null,
   email text not null,                                                -- as entered
   email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
+  round smallint not null default 1,                                  -- number of the round, from 1
+  superseded boolean not null default false,                          -- true once a later round of the address has begun
   name text,                                                          -- as entered, for the greeting
   properties jsonb not null default '{}'::jsonb,                      -- custom fields that the organization keeps with the contact
   status text not null default 'pending',                             -- progress of the survey with this contact
@@ -287,6 +289,7 @@ create table contacts (
   responded_at timestamptz,                                           -- when its response was recorded
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  constraint contacts_round_check check (round > 0),
   constraint contacts_status_check check (status = any (array['pending', 'sending', 'sent', 'responded', 'failed', 'bounced', 'unsubscribed'])),
   constraint contacts_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint contacts_pkey primary key (id),
@@ -297,7 +300,8 @@ create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
 create index contacts_of_survey on contacts ((survey_id), created_at desc, id desc);
 create index contacts_search on contacts using gin (org_id, ((email || ' ') || coalesce(name, '')) gin_trgm_ops);
-create unique index contacts_one_per_email on contacts (survey_id, email_key);
+create unique index contacts_one_per_email on contacts (survey_id, email_key) where not superseded;
+create unique index contacts_one_per_round on contacts (survey_id, email_key, round) where superseded;
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
 create trigger contacts_are_not_erased after insert on contacts referencing new table as changed for each statement execute function refuse_erased_contacts();
 create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement execute function tally_contacts_progress();
@@ -481,7 +485,8 @@ create table mails (
   email text not null,                                                -- the recipient, as entered
   email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
   status text not null default 'claimed',                             -- claimed before the first attempt, sending during one, unknown if the process died in one
-  blocks_resend boolean not null default true,                        -- true if the address must not get another mail of the survey, or another such reminder, because this one was or may have been sent, or is about to be
+  round smallint not null default 1,                                  -- the round of its contact
+  blocks_resend boolean not null default true,                        -- true if the address must not get another mail of the survey in this round, or another such reminder, because this one was or may have been sent, or is about to be
   awaited boolean not null default true,                              -- true if a request waits for the outcome. Otherwise it is retried for a day
   reminder smallint not null default 0,                               -- number of the reminder, or 0 for the first mail
   reminds_of uuid,                                                    -- the mail whose thread a reminder continues
@@ -505,7 +510,7 @@ create index mails_by_address on mails (org_id, email_key, claimed_at desc);
 create index mails_by_age on mails ((survey_id), claimed_at);
 create index mails_by_contact on mails (contact_id);
 create index mails_by_request on mails (request_id);
-create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
+create unique index mails_once on mails (survey_id, email_key, round, reminder) where blocks_resend;
 
 -- A link for the first sign-up, an invitation, a new password or a new email, which works once. Only the hash of its token is stored.
 create table member_links (
@@ -851,6 +856,7 @@ create table responses (
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid,                                                                                                                                       -- the contact of the personal link. Null for the shareable link
+  round smallint,                                                                                                                                        -- the round of its contact. Null without a contact
   source text not null default 'link',                                                                                                                   -- link (personal), share (shareable link) or import
   score smallint not null,                                                                                                                               -- on the survey's own scale
   category text not null,                                                                                                                                -- promoter, passive or detractor
@@ -882,6 +888,7 @@ create index responses_by_category on responses (org_id, category, created_at de
 create index responses_by_contact on responses (contact_id);
 create index responses_by_language on responses (org_id, language, created_at desc, id desc) include (survey_id, category) where held_reason is null and language is not null;
 create index responses_by_owner on responses (org_id, owner_id, created_at desc, id desc) where owner_id is not null;
+create index responses_by_round on responses (org_id, survey_id, round, created_at desc, id desc) include (score, category) where held_reason is null and round > 1;
 create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category, owner_id) where held_reason is null and state is not null;
 create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) include (score) where held_reason is null;
 create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
@@ -1034,6 +1041,8 @@ create table surveys (
   ask_after_days integer,                                 -- days until a new contact is mailed automatically
   ask_after_days_since timestamptz,                       -- when ask_after_days was set. Days of older contacts count from this time
   send_window jsonb,                                      -- when campaigns, reminders and automatic sends may run: days, from, to, time_zone. Null for always
+  repeat jsonb,                                           -- rounds: every_days, audience, per_day, spread. Null if contacts are asked once
+  repeat_since timestamptz,                               -- when every_days, audience or spread was set. Contacts that were due earlier are spread from this time
   embed jsonb not null default '{"origins": []}'::jsonb,  -- settings for websites: origins, position, delay_seconds, every_days
   status text not null default 'active',                  -- draft, active or completed
   completed_by text,                                      -- answers if all contacts have responded, hand if it was closed by hand
@@ -1045,12 +1054,14 @@ create table surveys (
   constraint surveys_audience_check check (audience = 'employee'),
   constraint surveys_check check ((status = 'completed') = (completed_by is not null)),
   constraint surveys_check1 check ((ask_after_days is null) = (ask_after_days_since is null)),
+  constraint surveys_check2 check ((repeat is null) = (repeat_since is null)),
   constraint surveys_completed_by_check check (completed_by = any (array['answers', 'hand'])),
   constraint surveys_embed_check check (jsonb_typeof(embed -> 'origins') = 'array'),
   constraint surveys_follow_up_check check (jsonb_typeof(follow_up) = any (array['string', 'object'])),
   constraint surveys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint surveys_questions_check check (jsonb_typeof(questions) = 'array'),
   constraint surveys_reminders_check check (jsonb_typeof(reminders) = 'array' and jsonb_array_length(reminders) <= 3),
+  constraint surveys_repeat_check check (jsonb_typeof(repeat) = 'object'),
   constraint surveys_send_window_check check (jsonb_typeof(send_window) = 'object'),
   constraint surveys_status_check check (status = any (array['draft', 'active', 'completed'])),
   constraint surveys_texts_check check (jsonb_typeof(texts) = 'object'),
@@ -1766,13 +1777,14 @@ create function keep_properties()
  language plpgsql
 as $function$
 begin
-  if new.properties is null then
-    select properties into new.properties
-    from contacts
-    where org_id = new.org_id and survey_id = new.survey_id and id = new.contact_id
-    for key share;
-  else
+  if new.properties is not null then
     new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
+  end if;
+  if new.contact_id is not null then
+    select coalesce(new.properties, c.properties), c.round into new.properties, new.round
+    from contacts c
+    where c.org_id = new.org_id and c.survey_id = new.survey_id and c.id = new.contact_id
+    for key share;
   end if;
   return new;
 end
@@ -2241,7 +2253,8 @@ create view askback_reports.contacts (
   sent_at timestamptz,
   responded_at timestamptz,
   created_at timestamptz,
-  updated_at timestamptz
+  updated_at timestamptz,
+  round smallint
 ) with (security_barrier=true);
 
 -- Reads deliveries.
@@ -2271,7 +2284,8 @@ create view askback_reports.mails (
   reminder smallint,
   attempts smallint,
   created_at timestamptz,
-  finished_at timestamptz
+  finished_at timestamptz,
+  round smallint
 ) with (security_barrier=true);
 
 -- Reads hour_tallies, surveys.
@@ -2308,7 +2322,8 @@ create view askback_reports.responses (
   ai_themes text[],
   ai_churn_risk text,
   ai_summary text,
-  created_at timestamptz
+  created_at timestamptz,
+  round smallint
 ) with (security_barrier=true);
 
 -- Reads surveys.

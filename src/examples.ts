@@ -66,12 +66,14 @@ const values: Readonly<Record<string, unknown>> = {
     to: '17:00',
     time_zone: 'Europe/Berlin',
   },
+  repeat: { every_days: 90, per_day: null, spread: true },
   embed: {
     origins: ['https://www.acme.example'],
     position: 'corner',
     delay_seconds: 5,
     every_days: 30,
   },
+  'Schedule.days': [{ date: '2026-04-01', count: 12 }],
   share_url: 'https://feedback.acme.example/f/q7Tz0mWb3YxK9fNs',
   share_id: 'q7Tz0mWb3YxK9fNs',
   sent_count: 96,
@@ -110,6 +112,7 @@ const values: Readonly<Record<string, unknown>> = {
   survey_type: 'nps',
   contact_email: 'ada@example.com',
   contact_name: 'Ada',
+  round: 1,
   properties: { plan: 'pro', country: 'DE' },
   tags: [{ id: ids['Tag'], name: 'Enterprise', color: '#1F6FEB' }],
   'setResponseTags.tags': [ids['Tag']],
@@ -233,12 +236,12 @@ const deliveryReport = [
 
 const files: Readonly<Record<string, Example['files']>> = {
   exportResponses: {
-    csv: `id,created_at,survey_id,survey_name,survey_type,score,category,comment,language,contact_email,contact_name,properties,tags,state,owner,held,ai_sentiment,ai_themes,ai_churn_risk,ai_summary\r\n${ids['Response']},${answeredAt},${ids['Survey']},Spring,nps,9,promoter,Setup took five minutes.,en,ada@example.com,Ada,"{""plan"":""pro""}",Enterprise,,,false,positive,onboarding,low,Praises how quickly it was set up.\r\n`,
-    jsonl: `{"id":"${ids['Response']}","created_at":"${answeredAt}","survey_id":"${ids['Survey']}","survey_name":"Spring","survey_type":"nps","score":9,"category":"promoter","comment":"Setup took five minutes.","language":"en","contact_email":"ada@example.com","contact_name":"Ada","properties":{"plan":"pro"},"tags":[],"state":null,"owner":null,"held":false,"ai_sentiment":"positive","ai_themes":["onboarding"],"ai_churn_risk":"low","ai_summary":null}\n`,
+    csv: `id,created_at,survey_id,survey_name,survey_type,score,category,comment,language,contact_email,contact_name,properties,tags,state,owner,held,ai_sentiment,ai_themes,ai_churn_risk,ai_summary,round\r\n${ids['Response']},${answeredAt},${ids['Survey']},Spring,nps,9,promoter,Setup took five minutes.,en,ada@example.com,Ada,"{""plan"":""pro""}",Enterprise,,,false,positive,onboarding,low,Praises how quickly it was set up.,1\r\n`,
+    jsonl: `{"id":"${ids['Response']}","created_at":"${answeredAt}","survey_id":"${ids['Survey']}","survey_name":"Spring","survey_type":"nps","score":9,"category":"promoter","comment":"Setup took five minutes.","language":"en","contact_email":"ada@example.com","contact_name":"Ada","round":1,"properties":{"plan":"pro"},"tags":[],"state":null,"owner":null,"held":false,"ai_sentiment":"positive","ai_themes":["onboarding"],"ai_churn_risk":"low","ai_summary":null}\n`,
   },
   exportContacts: {
-    csv: `id,created_at,survey_id,survey_name,email,name,properties,status,failure_reason,sent_at,responded_at\r\n${ids['Contact']},${createdAt},${ids['Survey']},Spring,ada@example.com,Ada,"{""plan"":""pro""}",responded,,${sentAt},${answeredAt}\r\n`,
-    jsonl: `{"id":"${ids['Contact']}","created_at":"${createdAt}","survey_id":"${ids['Survey']}","survey_name":"Spring","email":"ada@example.com","name":"Ada","properties":{"plan":"pro"},"status":"responded","failure_reason":null,"sent_at":"${sentAt}","responded_at":"${answeredAt}"}\n`,
+    csv: `id,created_at,survey_id,survey_name,email,name,properties,status,failure_reason,sent_at,responded_at,round\r\n${ids['Contact']},${createdAt},${ids['Survey']},Spring,ada@example.com,Ada,"{""plan"":""pro""}",responded,,${sentAt},${answeredAt},1\r\n`,
+    jsonl: `{"id":"${ids['Contact']}","created_at":"${createdAt}","survey_id":"${ids['Survey']}","survey_name":"Spring","email":"ada@example.com","name":"Ada","properties":{"plan":"pro"},"status":"responded","failure_reason":null,"sent_at":"${sentAt}","responded_at":"${answeredAt}","round":1}\n`,
   },
 };
 

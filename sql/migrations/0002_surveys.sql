@@ -21,6 +21,8 @@ create table surveys (
   ask_after_days       integer check (ask_after_days between 0 and 365),
   ask_after_days_since timestamptz,
   send_window   jsonb check (jsonb_typeof(send_window) = 'object'),
+  repeat        jsonb check (jsonb_typeof(repeat) = 'object'),
+  repeat_since  timestamptz,
   embed         jsonb not null default '{"origins": []}' check (jsonb_typeof(embed -> 'origins') = 'array'),
   status        text not null default 'active' check (status in ('draft', 'active', 'completed')),
   completed_by  text check (completed_by in ('answers', 'hand')),
@@ -31,6 +33,7 @@ create table surveys (
 
   check ((status = 'completed') = (completed_by is not null)),
   check ((ask_after_days is null) = (ask_after_days_since is null)),
+  check ((repeat is null) = (repeat_since is null)),
   constraint surveys_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade,
   -- Lets foreign keys of child tables include org_id, so that Postgres checks it.
   unique (org_id, id)
@@ -56,6 +59,8 @@ comment on column surveys.reminders is 'mails to contacts that have not answered
 comment on column surveys.ask_after_days is 'days until a new contact is mailed automatically';
 comment on column surveys.ask_after_days_since is 'when ask_after_days was set. Days of older contacts count from this time';
 comment on column surveys.send_window is 'when campaigns, reminders and automatic sends may run: days, from, to, time_zone. Null for always';
+comment on column surveys.repeat is 'rounds: every_days, audience, per_day, spread. Null if contacts are asked once';
+comment on column surveys.repeat_since is 'when every_days, audience or spread was set. Contacts that were due earlier are spread from this time';
 comment on column surveys.embed is 'settings for websites: origins, position, delay_seconds, every_days';
 comment on column surveys.status is 'draft, active or completed';
 comment on column surveys.completed_by is 'answers if all contacts have responded, hand if it was closed by hand';
@@ -79,6 +84,8 @@ create table contacts (
   survey_id      uuid not null,
   email          text not null,
   email_key      text not null generated always as (lower(email)) stored,
+  round          smallint not null default 1 check (round > 0),
+  superseded     boolean not null default false,
   name           text,
   properties     jsonb not null default '{}',
   status         text not null default 'pending'
@@ -95,10 +102,12 @@ create table contacts (
 ) with (fillfactor = 50);
 
 comment on table contacts is
-  'An address on one survey, which is asked once';
+  'An address in one round of a survey, in which it is asked once';
 comment on column contacts.id is 'begins with the creation time, so that new rows are adjacent in indexes';
 comment on column contacts.email is 'as entered';
 comment on column contacts.email_key is 'the address in lower case, to compare addresses';
+comment on column contacts.round is 'number of the round, from 1';
+comment on column contacts.superseded is 'true once a later round of the address has begun';
 comment on column contacts.name is 'as entered, for the greeting';
 comment on column contacts.properties is 'custom fields that the organization keeps with the contact';
 comment on column contacts.status is 'progress of the survey with this contact';
@@ -107,8 +116,9 @@ comment on column contacts.token is 'the part of the personal link that names th
 comment on column contacts.sent_at is 'when its first mail was accepted by the mail server';
 comment on column contacts.responded_at is 'when its response was recorded';
 
--- One row per address and survey, in any case.
-create unique index contacts_one_per_email on contacts (survey_id, email_key);
+-- One row per address and survey, in any case, and one for each of its earlier rounds.
+create unique index contacts_one_per_email on contacts (survey_id, email_key) where not superseded;
+create unique index contacts_one_per_round on contacts (survey_id, email_key, round) where superseded;
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
 -- Indexes the id as text, so that a plan made for a small table does not use this index to find an address.
 create index contacts_of_survey on contacts ((survey_id::text), created_at desc, id desc);

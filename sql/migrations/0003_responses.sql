@@ -5,6 +5,7 @@ create table responses (
   org_id        uuid not null,
   survey_id     uuid not null,
   contact_id    uuid,
+  round         smallint,
   source        text not null default 'link' check (source in ('link', 'share', 'import')),
   score         smallint not null check (score between 0 and 10),
   category      text not null check (category in ('promoter', 'passive', 'detractor')),
@@ -30,6 +31,7 @@ create table responses (
 comment on table responses is
   'A response to a survey. Responses that seem to come from a machine are on hold: they are listed separately and do not count';
 comment on column responses.contact_id is 'the contact of the personal link. Null for the shareable link';
+comment on column responses.round is 'the round of its contact. Null without a contact';
 comment on column responses.source is 'link (personal), share (shareable link) or import';
 comment on column responses.score is 'on the survey''s own scale';
 comment on column responses.category is 'promoter, passive or detractor';
@@ -42,13 +44,14 @@ comment on column responses.state is 'state of the follow-up, open or done. Detr
 comment on column responses.owner_id is 'the member who follows up';
 comment on column responses.traceparent is 'the trace of the request that recorded it';
 
--- A contact answers once through its link. Imported responses may cover years.
+-- A contact answers once through its link, and has a row for each round. Imported responses may cover years.
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
 create index responses_by_contact on responses (contact_id);
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
 create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) include (score) where held_reason is null;
 create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_by_round on responses (org_id, survey_id, round, created_at desc, id desc) include (score, category) where held_reason is null and round > 1;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
 create index responses_commented on responses (org_id, created_at desc, id desc) include (survey_id, category) where held_reason is null and comment is not null;
 create index responses_by_language on responses (org_id, language, created_at desc, id desc) include (survey_id, category) where held_reason is null and language is not null;

@@ -1,4 +1,4 @@
--- Mails, with one claim per survey and address, and everything that blocks an address.
+-- Mails, with one claim per survey, address and round, and everything that blocks an address.
 --
 -- A mail's row is updated twice. Free space in each page, and no index on the status, keep these updates in the same
 -- page without index writes.
@@ -12,6 +12,7 @@ create table mails (
   email         text not null,
   email_key     text not null generated always as (lower(email)) stored,
   status        text not null default 'claimed' check (status in ('claimed', 'sending', 'sent', 'failed', 'unknown')),
+  round         smallint not null default 1,
   blocks_resend boolean not null default true,
   awaited       boolean not null default true,
   reminder      smallint not null default 0 check (reminder between 0 and 3),
@@ -38,7 +39,8 @@ comment on column mails.request_id is 'the request or campaign batch that claime
 comment on column mails.email is 'the recipient, as entered';
 comment on column mails.email_key is 'the address in lower case, to compare addresses';
 comment on column mails.status is 'claimed before the first attempt, sending during one, unknown if the process died in one';
-comment on column mails.blocks_resend is 'true if the address must not get another mail of the survey, or another such reminder, because this one was or may have been sent, or is about to be';
+comment on column mails.round is 'the round of its contact';
+comment on column mails.blocks_resend is 'true if the address must not get another mail of the survey in this round, or another such reminder, because this one was or may have been sent, or is about to be';
 comment on column mails.awaited is 'true if a request waits for the outcome. Otherwise it is retried for a day';
 comment on column mails.reminder is 'number of the reminder, or 0 for the first mail';
 comment on column mails.reminds_of is 'the mail whose thread a reminder continues';
@@ -52,7 +54,7 @@ comment on column mails.claimed_at is 'when it was claimed';
 comment on column mails.sending_at is 'when the last attempt began';
 comment on column mails.finished_at is 'when its outcome was recorded';
 
-create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
+create unique index mails_once on mails (survey_id, email_key, round, reminder) where blocks_resend;
 create index mails_by_request on mails (request_id);
 create index mails_by_contact on mails (contact_id);
 -- Indexes the id as text, so that a plan made for a small table does not use this index to find an address.
@@ -146,8 +148,8 @@ comment on column mailbox_messages.received_at is 'when it arrived';
 
 create index mailbox_messages_newest_first on mailbox_messages (received_at desc, id desc);
 
--- Campaigns mail a survey to all of its contacts that were not asked yet, over hours or days. Automatic sends and
--- reminders are stored as campaigns too: one row per survey, to which contacts are added as they fall due.
+-- Campaigns mail a survey to all of its contacts that were not asked yet, over hours or days. Automatic sends, rounds
+-- and reminders are stored as campaigns too: one row per survey, to which contacts are added as they fall due.
 --
 -- A campaign's mails are rows of `mails`. They are claimed in batches, and the id of a batch is their request_id.
 
@@ -155,7 +157,7 @@ create table campaigns (
   id            uuid primary key default gen_random_uuid(),
   org_id        uuid not null,
   survey_id     uuid not null,
-  kind          text not null default 'campaign' check (kind in ('campaign', 'asking', 'reminder')),
+  kind          text not null default 'campaign' check (kind in ('campaign', 'asking', 'reminder', 'round')),
   reminder      smallint not null default 0 check (reminder between 0 and 3),
   after_days    integer,
   name          text not null check (char_length(name) between 1 and 200),
@@ -182,8 +184,8 @@ create table campaigns (
 );
 
 comment on table campaigns is
-  'A survey mailed to many contacts in steps: to all pending contacts, automatically to new contacts, or as a reminder';
-comment on column campaigns.kind is 'campaign if somebody started it, asking for automatic sends, or reminder. One row each for the last two';
+  'A survey mailed to many contacts in steps: to all pending contacts, automatically to new contacts, in rounds, or as a reminder';
+comment on column campaigns.kind is 'campaign if somebody started it, asking for automatic sends, round for later rounds, or reminder. One row each for the last three';
 comment on column campaigns.reminder is 'number of the reminder, or 0';
 comment on column campaigns.after_days is 'days until the reminder or the automatic mail';
 comment on column campaigns.reason is 'why the service refused, stopped or paused it';

@@ -225,19 +225,20 @@ begin
 end
 $$;
 
--- A response stores the properties that its contact had at the time. The lock waits for an erasure that removes an
--- address from the properties.
+-- A response stores the round of its contact, and the properties that the contact had at the time. The lock waits for an
+-- erasure that removes an address from the properties.
 create function keep_properties() returns trigger
 language plpgsql
 as $$
 begin
-  if new.properties is null then
-    select properties into new.properties
-    from contacts
-    where org_id = new.org_id and survey_id = new.survey_id and id = new.contact_id
-    for key share;
-  else
+  if new.properties is not null then
     new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
+  end if;
+  if new.contact_id is not null then
+    select coalesce(new.properties, c.properties), c.round into new.properties, new.round
+    from contacts c
+    where c.org_id = new.org_id and c.survey_id = new.survey_id and c.id = new.contact_id
+    for key share;
   end if;
   return new;
 end

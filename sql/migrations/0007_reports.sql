@@ -38,7 +38,7 @@ create view askback_reports.surveys with (security_barrier) as
 
 create view askback_reports.contacts with (security_barrier) as
   select c.id, c.survey_id, c.email, c.name, c.properties, c.status, c.failure_reason,
-         c.sent_at, c.responded_at, c.created_at, c.updated_at
+         c.sent_at, c.responded_at, c.created_at, c.updated_at, c.round
   from contacts c
   where c.org_id = (select askback_reports.own_organization())
   offset 0;
@@ -49,7 +49,7 @@ create view askback_reports.responses with (security_barrier) as
          r.properties,
          r.score, r.category, r.comment, r.language, r.source, r.held_reason is not null as held,
          a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
-         a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.created_at
+         a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.created_at, r.round
   from responses r
   join surveys s on s.org_id = r.org_id and s.id = r.survey_id
   left join contacts c on c.org_id = r.org_id and c.id = r.contact_id
@@ -71,7 +71,7 @@ create view askback_reports.answers with (security_barrier) as
 
 create view askback_reports.mails with (security_barrier) as
   select m.id, m.survey_id, m.contact_id, m.email, m.status, m.reason, m.reason_code, m.reminder, m.attempts,
-         m.claimed_at as created_at, m.finished_at
+         m.claimed_at as created_at, m.finished_at, m.round
   from mails m
   where m.org_id = (select askback_reports.own_organization())
   offset 0;

@@ -270,7 +270,7 @@ async function claimBatch(tx: Sql, campaign: CampaignState, paced: Pacing, now: 
   const isReminder = campaign.kind === 'reminder';
   const { judged, mailOf } = isReminder
     ? await judgeReminded(tx, survey, contacts)
-    : { judged: await judgeSome(tx, survey, contacts, frequencyDays), mailOf: undefined };
+    : { judged: await judgeSome(tx, survey, contacts, { frequencyDays }), mailOf: undefined };
   const batchId = randomUUID();
   const claims = await insertClaims(tx, survey, {
     requestId: batchId,

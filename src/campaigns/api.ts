@@ -37,6 +37,7 @@ import {
 } from './campaign.ts';
 import { campaignJson, findCampaign, listCampaigns } from './queries.ts';
 import { listResults, resultStatuses } from './results.ts';
+import { scheduleOf } from './rounds.ts';
 
 export function surveyCampaignReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
@@ -64,17 +65,23 @@ export function campaignReads(tools: ReplicaTools) {
 }
 
 export const surveyCampaignRoutes = (tools: AdvanceTools) =>
-  new Hono<ApiEnv>().post('/:id/campaigns', async (c) => {
-    const key = requireWrite(c.var.key);
-    const { dry_run } = parseWriteQuery(CampaignQuery, c.req.queries());
-    const body = await parseBody(c, CampaignInput, { optional: true, parameters: CampaignQuery });
-    const surveyId = idParam(c, 'survey');
-    if (dry_run) {
-      return c.json({ data: await dryRun(tools, { ...body, surveyId }, key.orgId) });
-    }
-    const id = await createCampaign(tools, key, { ...body, surveyId });
-    return c.json({ data: await findCampaign(tools.db, key.orgId, id) }, 202);
-  });
+  new Hono<ApiEnv>()
+    .post('/:id/campaigns', async (c) => {
+      const key = requireWrite(c.var.key);
+      const { dry_run } = parseWriteQuery(CampaignQuery, c.req.queries());
+      const body = await parseBody(c, CampaignInput, { optional: true, parameters: CampaignQuery });
+      const surveyId = idParam(c, 'survey');
+      if (dry_run) {
+        return c.json({ data: await dryRun(tools, { ...body, surveyId }, key.orgId) });
+      }
+      const id = await createCampaign(tools, key, { ...body, surveyId });
+      return c.json({ data: await findCampaign(tools.db, key.orgId, id) }, 202);
+    })
+
+    .get('/:id/schedule', async (c) => {
+      const survey = { orgId: c.var.key.org_id, surveyId: idParam(c, 'survey') };
+      return c.json({ data: { days: await scheduleOf(tools, survey) } });
+    });
 
 async function dryRun({ db, now }: AdvanceTools, input: NewCampaign, orgId: string) {
   const judged = await dryRunCampaign({ db }, { orgId, surveyId: input.surveyId });
@@ -236,11 +243,23 @@ const CampaignResultItem = v.object({
   at: described(v.nullable(Moment), 'time of the outcome; null while waiting'),
 });
 
+const Schedule = v.object({
+  days: v.array(
+    v.object({
+      date: described(
+        v.string(),
+        'a day in the time zone of the send window, or of the organization',
+      ),
+      count: described(Count, 'contacts whose next round begins, as far as is known today'),
+    }),
+  ),
+});
+
 export const campaignSection: ApiSection = {
   name: 'Campaigns',
   about:
     'Email a survey to all contacts that have not received it. Campaigns can be scheduled, paced, paused and stopped.',
-  schemas: { Campaign, CampaignResult: CampaignResultItem },
+  schemas: { Campaign, CampaignResult: CampaignResultItem, Schedule },
   bodies: { NewCampaign: CampaignInput },
   operations: [
     {
@@ -291,6 +310,18 @@ export const campaignSection: ApiSection = {
       permission: 'read',
       query: ResultsQuery,
       answer: { status: 200, about: 'a page of results', schema: List(CampaignResultItem) },
+    },
+    {
+      id: 'getSchedule',
+      method: 'get',
+      path: '/api/v1/surveys/{id}/schedule',
+      summary: 'Get the schedule of the next rounds',
+      about:
+        'How many contacts `repeat` asks on each of the next 30 days, from today. All counts are 0 without `repeat`, and for ' +
+        'drafts and closed surveys.',
+      permission: 'read',
+      answer: { status: 200, about: '30 days', schema: One(Schedule) },
+      notFound: 'survey',
     },
     act('pause', 'Pause a campaign', 'No more emails are sent until you resume it.'),
     act('resume', 'Resume a paused campaign', 'Continues at its pace.'),

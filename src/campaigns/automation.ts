@@ -23,12 +23,13 @@ import {
   recountBatches,
   renewOverdue,
 } from './queries.ts';
+import { askRounds } from './rounds.ts';
 import { nextOpening } from './rules.ts';
 
 /** Longer than a step takes. */
 const overdueMs = 60_000;
 
-/** Renews lost jobs, counts late outcomes, and sends automatic surveys and reminders. */
+/** Renews lost jobs, counts late outcomes, and sends automatic surveys, rounds and reminders. */
 export async function sweepCampaigns(tools: AdvanceTools) {
   const { db, now = () => new Date() } = tools;
   await inTransaction(db, (tx) => renewTurns(tx, now()));
@@ -59,8 +60,10 @@ export async function sendAutomatically(tools: AdvanceTools) {
 
 async function askAndRemind(tools: AdvanceTools, survey: AutomaticSurvey, now: Date) {
   if (survey.ask_after_days !== null) await askDue(tools, survey, now);
+  if (survey.repeats) await askRounds(tools, survey, now);
   for (const [place, { after_days }] of survey.reminders.entries()) {
-    await enroll(tools, { survey, now, reminder: place + 1, afterDays: after_days });
+    const reminder = { kind: 'reminder', reminder: place + 1, afterDays: after_days } as const;
+    await enroll(tools, { survey, now, ...reminder });
   }
 }
 
@@ -69,7 +72,7 @@ async function askDue(tools: AdvanceTools, survey: AutomaticSurvey, now: Date) {
   const afterDays = survey.ask_after_days!;
   const sinceMs = survey.ask_since?.getTime() ?? 0;
   if (sinceMs + afterDays * dayMs > now.getTime()) return;
-  await enroll(tools, { survey, now, reminder: 0, afterDays });
+  await enroll(tools, { survey, now, kind: 'asking', reminder: 0, afterDays });
 }
 
 /** Enrolls due contacts in batches. A refusal means that the survey was closed meanwhile. */
@@ -83,9 +86,9 @@ async function enroll(tools: AdvanceTools, enrollment: Enrollment) {
 }
 
 async function enrollSome(tx: Sql, enrollment: Enrollment) {
-  const { survey, now, reminder, afterDays } = enrollment;
+  const { survey, now, kind, afterDays } = enrollment;
   const { org_id: orgId, survey_id: surveyId } = survey;
-  const isAsking = reminder === 0;
+  const isAsking = kind === 'asking';
   const campaign = await saveAutomation(tx, enrollment);
   const due = { ...enrollment, campaign, atMost: enrollBatchSize };
   const contacts = await (isAsking ? listDueToAsk : listDueToRemind)(tx, due);
@@ -102,7 +105,8 @@ async function enrollSome(tx: Sql, enrollment: Enrollment) {
   const room = Math.max(settings.monthly_send_limit - settings.used, 0);
   let rows: NewCampaignContact[];
   if (isAsking) {
-    const judged = await judgeSome(tx, { orgId, surveyId }, contacts, settings.frequency_days);
+    const rules = { frequencyDays: settings.frequency_days };
+    const judged = await judgeSome(tx, { orgId, surveyId }, contacts, rules);
     await saveBlocked(tx, { orgId, surveyId }, judgementsOf(judged));
     let free = room;
     rows = judged.map(contactRow).filter(({ reason_code }) => reason_code !== null || free-- > 0);

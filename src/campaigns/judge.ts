@@ -12,7 +12,7 @@ export async function judgeReminded(
 ) {
   const contactIds = contacts.map(({ id }) => id);
   const facts = await sql<ReminderFacts[]>`
-    select c.id as contact_id, m.id as mail_id, c.responded_at is not null as answered,
+    select c.id as contact_id, m.id as mail_id, c.responded_at is not null as answered, c.superseded,
            (select max(kind) from suppressions x
             where x.org_id = c.org_id and x.email = c.email_key) as suppressed
     from contacts c
@@ -32,6 +32,7 @@ function judge({ email, key }: AskableContact, facts: ReminderFacts | undefined)
     ({ status: 'duplicate', reason_code, reason, key }) as const;
   if (!facts || !recipient) return blocked('already_sent', 'the first email did not arrive');
   if (facts.answered) return blocked('already_sent', 'this contact has already responded');
+  if (facts.superseded) return blocked('already_sent', 'the next round of this contact has begun');
   if (facts.suppressed === 'unsubscribed') {
     return blocked('unsubscribed', 'this address has unsubscribed from your surveys');
   }
@@ -46,6 +47,7 @@ type ReminderFacts = {
   contact_id: string;
   mail_id: string;
   answered: boolean;
+  superseded: boolean;
   suppressed: 'unsubscribed' | 'bounced' | null;
 };
 
@@ -53,6 +55,7 @@ export type AutomaticSurvey = {
   org_id: string;
   survey_id: string;
   name: string;
+  repeats: boolean;
   ask_after_days: number | null;
   ask_since: Date | null;
   reminders: { after_days: number }[];
@@ -62,11 +65,11 @@ export type AutomaticSurvey = {
 export async function listAutomaticSurveys(sql: Sql) {
   return await sql<AutomaticSurvey[]>`
     -- all organizations
-    select org_id, id as survey_id, name, ask_after_days, ask_after_days_since as ask_since, reminders,
+    select org_id, id as survey_id, name, repeat is not null as repeats, ask_after_days, ask_after_days_since as ask_since, reminders,
            send_window
     from surveys
     where status <> 'draft' and completed_by is distinct from 'hand'
-      and (ask_after_days is not null or reminders <> '[]')
+      and (ask_after_days is not null or repeat is not null or reminders <> '[]')
     order by org_id, id`;
 }
 
@@ -79,17 +82,20 @@ export type Automation = {
   seen_until: Date | null;
 };
 
-/** Reminder 0 is the automatic first send. */
+/** Reminder 0 is the automatic first send, or the email of a later round. */
 export type Enrollment = {
   survey: AutomaticSurvey;
+  kind: 'asking' | 'round' | 'reminder';
   reminder: number;
   afterDays: number;
   now: Date;
 };
 
-/** One row per survey and reminder. Changing its days restarts it from now. */
-export async function saveAutomation(sql: Sql, { survey, reminder, afterDays, now }: Enrollment) {
-  const kind = reminder === 0 ? 'asking' : 'reminder';
+/** One row per survey, kind and reminder. Changing its days restarts it from now. */
+export async function saveAutomation(
+  sql: Sql,
+  { survey, kind, reminder, afterDays, now }: Enrollment,
+) {
   return one(
     await sql<Automation[]>`
       -- all organizations
@@ -113,7 +119,7 @@ export async function listDueToAsk(
     -- all organizations
     select c.id, c.email, c.email_key as key
     from contacts c
-    where c.org_id = ${org_id} and c.survey_id::text = ${survey_id} and c.status = 'pending'
+    where c.org_id = ${org_id} and c.survey_id::text = ${survey_id} and c.status = 'pending' and c.round = 1
       and c.created_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
       and c.created_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
       and not exists (select from campaign_contacts w
@@ -136,7 +142,7 @@ export async function listDueToRemind(
       and m.claimed_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
       and m.finished_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
       and m.finished_at >= ${campaign.created_at}::timestamptz - make_interval(days => ${afterDays})
-      and c.responded_at is null
+      and c.responded_at is null and not c.superseded
       and not exists (select from suppressions x where x.org_id = c.org_id and x.email = c.email_key)
       and not exists (select from campaign_contacts w
                       where w.contact_id = c.id and w.campaign_id = ${campaign.id})
@@ -164,7 +170,7 @@ export async function findRemindedUntil(
 
 export async function countEnrolled(
   sql: Sql,
-  { survey: { org_id }, campaign, now }: Due,
+  { survey: { org_id }, campaign, now }: Omit<Due, 'atMost'>,
   { total, waiting, month, turn }: { total: number; waiting: number; month: string; turn: number },
 ) {
   await sql`
@@ -202,12 +208,12 @@ export async function* judgeAskable(
     const contacts: AskableContact[] = await sql<AskableContact[]>`
       select id, email, email_key as key
       from contacts
-      where org_id = ${orgId} and survey_id = ${surveyId} and status in ('pending', 'failed')
+      where org_id = ${orgId} and survey_id = ${surveyId} and not superseded and status in ('pending', 'failed')
         and email_key > ${after}
       order by email_key
       limit ${judgeBatchSize}`;
     if (contacts.length === 0) return;
-    yield await judgeSome(sql, { orgId, surveyId }, contacts, frequencyDays);
+    yield await judgeSome(sql, { orgId, surveyId }, contacts, { frequencyDays });
     if (contacts.length < judgeBatchSize) return;
     after = contacts.at(-1)!.key;
   }
@@ -217,10 +223,10 @@ export async function judgeSome(
   sql: Sql,
   survey: OrgSurvey,
   contacts: readonly AskableContact[],
-  frequencyDays: number | null,
+  rules: { frequencyDays: number | null; at?: Date },
 ): Promise<JudgedContact[]> {
   const submitted = contacts.map(({ email }) => readContact({ email }));
-  const judgements = await judgeContacts(sql, survey, submitted, frequencyDays);
+  const judgements = await judgeContacts(sql, survey, submitted, rules);
   return contacts.map((contact, place) => ({ ...contact, judgement: judgements[place]! }));
 }
 

@@ -64,7 +64,7 @@ export async function findCampaign(sql: Sql, orgId: string, id: string) {
 
 /** A campaign or an automatic send of a survey. */
 export type CampaignRun = CampaignRecord & {
-  kind: 'campaign' | 'asking' | 'reminder';
+  kind: 'campaign' | 'asking' | 'reminder' | 'round';
   reminder: number;
   after_days: number | null;
 };
@@ -328,16 +328,19 @@ export async function insertCampaignContacts(
   sql: Sql,
   { orgId, surveyId, campaignId }: OfCampaign,
   contacts: readonly NewCampaignContact[],
+  at: Date | null = null,
 ) {
-  await sql`
-    insert into campaign_contacts (org_id, survey_id, campaign_id, contact_id, reason_code, reason, batch_id)
-    select ${orgId}, ${surveyId}, ${campaignId}, contact_id, reason_code, reason, batch_id
+  const { count } = await sql`
+    insert into campaign_contacts (org_id, survey_id, campaign_id, contact_id, reason_code, reason, batch_id, created_at)
+    select ${orgId}, ${surveyId}, ${campaignId}, contact_id, reason_code, reason, batch_id,
+           coalesce(${at}::timestamptz, now())
     from unnest(${contacts.map(({ contact_id }) => contact_id)}::uuid[],
                 ${contacts.map(({ reason_code }) => reason_code)}::text[],
                 ${contacts.map(({ reason }) => reason)}::text[],
                 ${contacts.map(({ batch_id }) => batch_id ?? null)}::uuid[])
            as new (contact_id, reason_code, reason, batch_id)
     on conflict on constraint campaign_contacts_once do nothing`;
+  return count;
 }
 
 export async function listWaiting(

@@ -21,7 +21,7 @@ export function pacedMails({ perHour, nextMailAt, now }: Pace, atMost: number): 
   return { mails, nextMailAt: new Date(dueMs + mails * everyMs) };
 }
 
-const dayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export const dayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const daysOfWeek = 7;
 
 /** Returns `now` if the window is open. Its hours are local times of its time zone. */

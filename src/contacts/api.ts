@@ -6,7 +6,7 @@ import { createReader, type ReplicaTools } from '../keys/read.ts';
 import { csvDescription, ExportFormat, exportResponse, exportTypes } from '../lib/export/export.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
-import { described, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
+import { Count, described, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { idParam, parseQuery, Uuid } from '../lib/validation/parse.ts';
 import { maxNameLength } from '../limits.ts';
@@ -105,6 +105,7 @@ const ContactItem = v.object({
   failure_reason: described(v.nullable(v.string()), 'why the last email failed'),
   sent_at: described(v.nullable(Moment), 'null until sent'),
   responded_at: described(v.nullable(Moment), 'null until responded'),
+  round: described(Count, 'number of the round, from 1'),
   survey_id: Id,
   survey_name: v.string(),
 });
@@ -113,13 +114,16 @@ const Contact = v.object({
   id: Id,
   email: v.string(),
   name: v.nullable(v.string()),
+  round: Count,
   status,
   created_at: Moment,
 });
 
 export const contactSection: ApiSection = {
   name: 'Contacts',
-  about: 'A contact is one email address on one survey. Addresses are compared case-insensitively.',
+  about:
+    'A contact is one email address on one survey, in one round. Addresses are compared case-insensitively. Each round ' +
+    'of a survey that repeats adds a contact with its own link.',
   schemas: { ContactItem, Contact },
   bodies: { NewContact: ContactInput },
   operations: [
@@ -139,7 +143,8 @@ export const contactSection: ApiSection = {
       path,
       summary: 'Add a contact to a survey, or update it',
       about:
-        'Posting an address again updates the contact: a new name replaces the old one, and properties are merged.',
+        'Posting an address again updates the contact of its latest round: a new name replaces the old one, and properties ' +
+        'are merged.',
       permission: 'write',
       body: ContactInput,
       answer: { status: 201, about: 'the new or updated contact', schema: One(Contact) },
@@ -162,8 +167,8 @@ export const contactSection: ApiSection = {
       path: `${path}/{id}`,
       summary: 'Delete a contact',
       about:
-        'Deletes its emails and responses too. The survey completes if all other contacts have responded. Other surveys ' +
-        'can still email the address.',
+        'Deletes its emails and responses too; earlier rounds keep theirs, and no later round asks the address again. The ' +
+        'survey completes if all other contacts have responded. Other surveys can still email the address.',
       permission: 'write',
       answer: { status: 204, about: 'deleted' },
       refusals: { 409: ['contact_in_flight'] },

@@ -56,4 +56,5 @@ const columns = (sql: Sql): ExportColumn[] => [
   { name: 'failure_reason', value: sql`p.failure_reason`, csv: 'text' },
   { name: 'sent_at', value: sql`iso(p.sent_at)` },
   { name: 'responded_at', value: sql`iso(p.responded_at)` },
+  { name: 'round', value: sql`p.round` },
 ];

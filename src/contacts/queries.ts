@@ -15,7 +15,7 @@ export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
 
 const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   p.id, p.email, p.name, p.status, p.failure_reason, iso(p.sent_at) as sent_at,
-  iso(p.responded_at) as responded_at, p.survey_id, ${nameOfSurvey(sql, orgId, sql`p`)}`;
+  iso(p.responded_at) as responded_at, p.round, p.survey_id, ${nameOfSurvey(sql, orgId, sql`p`)}`;
 
 export const contactStatuses = [
   'pending',
@@ -45,6 +45,7 @@ export type SavedContact = {
   key: string;
   name: string | null;
   properties: Record<string, unknown>;
+  round: number;
   status: ContactStatus;
   created_at: Date;
   token: string;
@@ -52,7 +53,8 @@ export type SavedContact = {
 };
 
 /**
- * Adds contacts to a survey, or updates contacts with the same address; `contacts` must not repeat an address. A name
+ * Adds contacts to a survey, or updates contacts with the same address in its latest round; `contacts` must not repeat
+ * an address. The survey must be locked, because an address that was deleted gets the number after its last round. A name
  * replaces the old one, properties are merged. Data of an older answer never replaces data of a newer one, and a
  * contact that has answered or unsubscribed stays so. Rows are locked in the order in which sending locks them.
  */
@@ -74,27 +76,30 @@ export async function saveContacts(
          then excluded.status else c.status end`;
   const respondedAt = sql`greatest(c.responded_at, excluded.responded_at)`;
   return await sql<SavedContact[]>`
-    insert into contacts as c (org_id, survey_id, email, name, properties, token, status, sent_at, responded_at, created_at)
-    select ${orgId}, ${surveyId}, email, name, properties, token, coalesce(status, 'pending'), sent_at, responded_at,
-           coalesce(created_at, now())
+    insert into contacts as c (org_id, survey_id, email, round, name, properties, token, status, sent_at, responded_at, created_at)
+    select ${orgId}, ${surveyId}, email,
+           coalesce((select max(earlier.round) from contacts earlier
+                     where earlier.org_id = ${orgId} and earlier.survey_id = ${surveyId}
+                       and earlier.email_key = lower(given.email) and earlier.superseded), 0) + 1,
+           name, properties, token, coalesce(status, 'pending'), sent_at, responded_at, coalesce(created_at, now())
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as given (email text, name text, properties jsonb, token text, status text, sent_at timestamptz,
                 responded_at timestamptz, created_at timestamptz)
     order by lower(email)
-    on conflict (survey_id, email_key) do update
+    on conflict (survey_id, email_key) where not superseded do update
       set name = ${name}, properties = ${properties}, status = ${status}, responded_at = ${respondedAt},
           failure_reason = case when excluded.status = 'sending' then null else c.failure_reason end,
           updated_at = case when (${name}, ${properties}, ${status}, ${respondedAt})
                                  is distinct from (c.name, c.properties, c.status, c.responded_at)
                             then now() else c.updated_at end
       where c.org_id = ${orgId}
-    returning id, email, email_key as key, name, properties, status, created_at, token, xmax = 0 as added`;
+    returning id, email, email_key as key, name, properties, round, status, created_at, token, xmax = 0 as added`;
 }
 
 const tokenBytes = 24;
 
 /** Secret of a contact's personal link. */
-const newToken = () => randomBytes(tokenBytes).toString('base64url');
+export const newToken = () => randomBytes(tokenBytes).toString('base64url');
 
 export type ContactToken = Pick<SavedContact, 'id' | 'email' | 'key' | 'token'>;
 
@@ -119,7 +124,7 @@ export async function listByAddress(
   return await sql<ContactToken[]>`
     select id, email, email_key as key, token
     from contacts
-    where org_id = ${orgId} and survey_id = ${surveyId} and email_key = any (${[...keys]})`;
+    where org_id = ${orgId} and survey_id = ${surveyId} and email_key = any (${[...keys]}) and not superseded`;
 }
 
 type Addition = { key: string; properties: Record<string, unknown> };
@@ -140,7 +145,7 @@ export async function listLargeMerges(
     cross join lateral (
       select properties
       from contacts
-      where org_id = ${orgId} and survey_id = ${surveyId} and email_key = given.key
+      where org_id = ${orgId} and survey_id = ${surveyId} and email_key = given.key and not superseded
       limit 1
     ) c
     where octet_length((c.properties || given.properties)::text) > ${bytes}`;
@@ -180,6 +185,7 @@ export type SurveyContact = {
   id: string;
   email: string;
   name: string | null;
+  round: number;
   status: ContactStatus;
   failure_reason: string | null;
   sent_at: Date | null;
@@ -200,7 +206,7 @@ export async function listContactsOf(
     where org_id = ${orgId} and survey_id::text = ${surveyId}
       ${search === '' ? sql`` : sql`and (email || ' ' || coalesce(name, '')) ilike ${pattern}`}`;
   const contacts = await sql<SurveyContact[]>`
-    select id, email, name, status, failure_reason, sent_at, responded_at, created_at
+    select id, email, name, round, status, failure_reason, sent_at, responded_at, created_at
     from ${matching}
     order by created_at desc, id desc
     limit ${page.limit} offset ${(page.page - 1) * page.limit}`;

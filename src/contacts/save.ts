@@ -23,7 +23,7 @@ export async function addContact(
     const [saved] = await saveContacts(tx, survey, [input]).catch((error: unknown) => {
       throw violatesErasure(error) ? addressErased() : error;
     });
-    const { id, email, name, status, created_at, properties, added } = saved!;
+    const { id, email, name, round, status, created_at, properties, added } = saved!;
     const complaint = validateProperties(properties);
     if (complaint)
       throw new Refusal('invalid', `properties: together with the existing ones, ${complaint}`);
@@ -31,7 +31,7 @@ export async function addContact(
     const target = { kind: 'contact', id };
     const details = { survey: surveyId, added };
     await recordAct(tx, { ...writer, act: 'contact.saved', target, details });
-    return { id, email, name, status, created_at };
+    return { id, email, name, round, status, created_at };
   });
 }
 

@@ -122,6 +122,7 @@ const csvCells = (sql: Sql): Record<string, Part> => ({
   ai_themes: themesCell(sql),
   ai_churn_risk: csvCell(sql, sql`a.churn_risk`),
   ai_summary: csvCell(sql, sql`a.summary`),
+  round: sql`r.round`,
 });
 
 const ownerCell = (sql: Sql) => sql`

@@ -8,6 +8,8 @@ export type NpsScope = {
   survey_id: string | null;
   type: SurveyType | null;
   audience: 'employee' | 'customer' | null;
+  /** Responses of contacts in this round. */
+  round: number | null;
   range: Range;
   facets: readonly Facet[];
 };
@@ -39,6 +41,7 @@ export const everything: NpsScope = {
   survey_id: null,
   type: null,
   audience: null,
+  round: null,
   range: { from: null, to: null },
   facets: [],
 };
@@ -118,10 +121,11 @@ function kindConditions(sql: Sql, orgId: OrgId, { type, audience, held }: Respon
     }`;
 }
 
-/** Conditions on columns that facets lack. Each has an index, except a missing owner or comment. */
+/** Conditions on columns that facets lack. Each has an index, except a missing owner or comment and the first round. */
 function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter, row: Part): Part[] {
-  const { hasComment, language, state, owner, isOwned } = filter;
+  const { round, hasComment, language, state, owner, isOwned } = filter;
   const conditions: Part[] = [];
+  if (round !== null) conditions.push(sql`${row}.round = ${round}`);
   if (hasComment !== null) {
     conditions.push(sql`${row}.comment is ${hasComment ? sql`not null` : sql`null`}`);
   }
@@ -194,16 +198,18 @@ const countHeld = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   from responses r
   where org_id = ${orgId} and held_reason is not null ${wouldHaveFacets(sql, scope.facets)}
     ${inRange(sql, sql`created_at`, scope.range)}
-    ${surveyConditions(sql, orgId, scope)}`;
+    ${surveyConditions(sql, orgId, scope)} ${scope.round === null ? sql`` : sql`and r.round = ${scope.round}`}`;
 
-/** Rows that sum up to the totals: stored tallies for whole hours, counts for partial hours. With facets, all rows are counted. */
+/** Rows that sum up to the totals: stored tallies for whole hours, counts for partial hours. With facets or a round, all rows are counted. */
 function tallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
-  if (scope.facets.length > 0) return countRows(sql, orgId, scope);
+  if (!isTallied(scope)) return countRows(sql, orgId, scope);
   const { hours, edges } = splitRange(scope.range);
   const parts = edges.map((edge) => countRows(sql, orgId, { ...scope, range: edge }));
   if (hours) parts.push(storedTallies(sql, orgId, { ...scope, range: hours }));
   return parts.reduce((before, part) => sql`${before} union all ${part}`);
 }
+
+export const isTallied = ({ facets, round }: NpsScope) => facets.length === 0 && round === null;
 
 function storedTallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
   const { from, to } = scope.range;
@@ -225,8 +231,10 @@ export const inRange = (sql: Sql, time: Part, { from, to }: Range): Part => sql`
 
 export const countedRows = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =>
   scope.facets.length > 0
-    ? sql`${facetRows(sql, orgId, scope.facets)} r where true ${surveyConditions(sql, orgId, scope)}`
-    : sql`responses r where org_id = ${orgId} and held_reason is null ${surveyConditions(sql, orgId, scope)}`;
+    ? sql`${facetRows(sql, orgId, scope.facets)} r where true ${surveyConditions(sql, orgId, scope)}
+        ${scope.round === null ? sql`` : sql`and (select o.round from responses o where o.org_id = ${orgId} and o.id = r.id) = ${scope.round}`}`
+    : sql`responses r where org_id = ${orgId} and held_reason is null ${surveyConditions(sql, orgId, scope)}
+        ${scope.round === null ? sql`` : sql`and round = ${scope.round}`}`;
 
 function categoryColumn(sql: Sql, category: Category | null) {
   if (category === 'promoter') return sql`promoters`;

@@ -7,17 +7,19 @@ import { everything, type Facet, type NpsScope, type ResponseFilter } from './fi
 import { endOf, firstOf, type Instants } from './period.ts';
 import type { NpsQuery, ResponseQuery } from './schemas.ts';
 
-type ScopeQuery = Pick<NpsQuery, 'survey_id' | 'type' | 'audience'> & Pick<NpsScope, 'facets'>;
+type ScopeQuery = Pick<NpsQuery, 'survey_id' | 'type' | 'audience' | 'round'> &
+  Pick<NpsScope, 'facets'>;
 export const scopeOf = ({ facets, ...query }: ScopeQuery) => ({
   ...everything,
   ...surveysOf(query),
   facets,
 });
 
-const surveysOf = ({ survey_id, type, audience }: Omit<ScopeQuery, 'facets'>) => ({
+const surveysOf = ({ survey_id, type, audience, round }: Omit<ScopeQuery, 'facets'>) => ({
   survey_id: survey_id ?? null,
   type: type ?? null,
   audience: audience ?? null,
+  round: round ?? null,
 });
 
 type ListQuery = Omit<ResponseQuery, 'page' | 'limit' | 'cursor'> & Pick<NpsScope, 'facets'>;

@@ -141,6 +141,7 @@ export const itemText = (sql: Sql, { survey, tags, answers, more }: ItemParts): 
     || ',"ai_churn_risk":' || ${text(sql`a.churn_risk`)} || ',"ai_summary":' || ${text(sql`a.summary`)}
     || ',"held":' || case when r.held_reason is null then 'false' else 'true' end
     || ',"contact_email":' || ${text(sql`c.email`)} || ',"contact_name":' || ${text(sql`c.name`)}
+    || ',"round":' || ${text(sql`r.round`)}
     || ${survey} || ',"language":' || ${text(sql`r.language`)}
     || ',"properties":' || coalesce(r.properties, '{}')::text || ',"tags":' || (${tags})::text
     || ',"answers":' || ${answers}

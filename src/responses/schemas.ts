@@ -112,6 +112,16 @@ const kindScope = {
   ),
 };
 
+const Round = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,3}$/, 'must be the number of a round, from 1'),
+  v.transform(Number),
+);
+
+const roundScope = {
+  round: described(v.optional(Round), 'only responses of contacts in this round'),
+};
+
 /** `parseFiltered` adds `property.NAME=value`, whose names no schema can list. */
 const facetScope = {
   tag: described(
@@ -146,6 +156,7 @@ export const ResponseQuery = v.object({
   ...responseScope,
   ...kindScope,
   ...facetScope,
+  ...roundScope,
   category: v.optional(oneOf(categories)),
   has_comment: described(
     v.optional(BooleanParameter),
@@ -208,6 +219,10 @@ export const Response = v.object({
   created_at: Moment,
   contact_email: described(v.nullable(v.string()), 'null if anonymous'),
   contact_name: v.nullable(v.string()),
+  round: described(
+    v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1))),
+    'the round of its contact; null without a contact',
+  ),
   survey_name: v.string(),
   survey_type: v.picklist(surveyTypes),
   language: described(
@@ -270,7 +285,12 @@ export const ResultsQuery = v.object({
   category: v.optional(oneOf(categories)),
 });
 
-export const NpsQuery = v.object({ ...responseScope, ...kindScope, ...facetScope });
+export const NpsQuery = v.object({
+  ...responseScope,
+  ...kindScope,
+  ...facetScope,
+  ...roundScope,
+});
 
 export type NpsQuery = v.InferOutput<typeof NpsQuery>;
 
@@ -291,6 +311,7 @@ export const TrendQuery = v.object({
   ),
   ...kindScope,
   ...facetScope,
+  ...roundScope,
 });
 
 export type TrendQuery = v.InferOutput<typeof TrendQuery>;

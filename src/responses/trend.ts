@@ -5,6 +5,7 @@ import type { OrgId } from '../limits.ts';
 import {
   countCategories,
   countedRows,
+  isTallied,
   kindConditionsByTime,
   type NpsScope,
   surveyConditions,
@@ -37,14 +38,15 @@ export const countTrend = (sql: Sql, orgId: OrgId, { scope, rows }: TrendOf): Pa
     select min(at) as first, max(at) as last, array_agg(at order by row) as ats from edges
   ), parts as (
     ${
-      scope.facets.length > 0
-        ? countedParts(sql, orgId, scope)
-        : sql`${hourParts(sql, orgId, scope)} ${times.every(isHour) ? sql`` : cutHours(sql, orgId, scope)}`
+      isTallied(scope)
+        ? sql`${hourParts(sql, orgId, scope)} ${times.every(isHour) ? sql`` : cutHours(sql, orgId, scope)}`
+        : countedParts(sql, orgId, scope)
     }
     union all
     select width_bucket(created_at, (select ats from bounds)), 0, 0, 0, 0, count(*)
     from responses r
     where org_id = ${orgId} and held_reason is not null ${surveyConditions(sql, orgId, scope)}
+      ${scope.round === null ? sql`` : sql`and r.round = ${scope.round}`}
       ${wouldHaveFacets(sql, scope.facets)} ${inBounds(sql, sql`created_at`)}
     group by 1
   )

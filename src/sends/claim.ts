@@ -1,5 +1,6 @@
 import { type Actor, recordAct } from '../audit/acts.ts';
 import { type ContactToken, listByAddress, saveContacts } from '../contacts/queries.ts';
+import { startRounds } from '../contacts/rounds.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { validateMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
@@ -38,6 +39,7 @@ export async function claim(db: Db, survey: OrgSurvey, request: ClaimRequest): P
     const { month, judgements, storable } = await judgeSend(tx, survey, submitted, lockUsage);
     const toMail = new Map(toSend(judgements).map((each) => [each.key, each]));
     const erased = new Set(judgements.filter(isErased).map(({ key }) => key));
+    await startRounds(tx, survey, { keys: dueKeys(judgements) });
     const contacts = await saveContacts(
       tx,
       survey,
@@ -101,7 +103,8 @@ async function judgeSend(
     const complaint = each.recipient && complaints.get(each.recipient.key);
     return complaint ? { ...each, recipient: null, complaint: `properties ${complaint}` } : each;
   });
-  const judgements = await judgeContacts(tx, survey, storable, settings.frequency_days);
+  const rules = { frequencyDays: settings.frequency_days };
+  const judgements = await judgeContacts(tx, survey, storable, rules);
   refuseOverLimit(settings, toSend(judgements).length);
   return { month: settings.month, judgements, storable };
 }
@@ -115,20 +118,25 @@ export async function lockOpenSurvey(tx: Sql, survey: OrgSurvey) {
   });
 }
 
-/** Decides who gets the email, for sends and campaigns alike. */
+/** Decides who gets the email, for sends and campaigns alike. `at` is when rounds must be due. */
 export async function judgeContacts(
   sql: Sql,
   survey: OrgSurvey,
   submitted: readonly SubmittedContact[],
-  frequencyDays: number | null,
+  { frequencyDays, at = null }: { frequencyDays: number | null; at?: Date | null },
 ): Promise<Judgement[]> {
   const keys = uniqueRecipients(submitted).map(({ key }) => key);
-  const facts = await loadFacts(sql, survey, { keys, frequencyDays });
+  const facts = await loadFacts(sql, survey, { keys, frequencyDays, at });
   return judgeAll(submitted, new Map(facts.map((each) => [each.key, each])), frequencyDays);
 }
 
 const toSend = (judgements: readonly Judgement[]) =>
   judgements.flatMap((judgement) => ('send' in judgement ? [judgement.send] : []));
+
+const dueKeys = (judgements: readonly Judgement[]) =>
+  judgements.flatMap((judgement) =>
+    'send' in judgement && judgement.isDue ? [judgement.send.key] : [],
+  );
 
 function uniqueRecipients(submitted: readonly SubmittedContact[]): CheckedContact[] {
   const unique = new Map<string, CheckedContact>();

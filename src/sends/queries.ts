@@ -1,4 +1,5 @@
 import { markOutcome } from '../contacts/queries.ts';
+import { isDue } from '../contacts/rounds.ts';
 import { notFound } from '../errors.ts';
 import type { MailSender, SurveyMail } from '../letters/letter.ts';
 import { type Db, lockTimeout, type Part, type Sql } from '../lib/db/db.ts';
@@ -121,14 +122,19 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
 export async function loadFacts(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
-  { keys, frequencyDays }: { keys: readonly string[]; frequencyDays: number | null },
+  {
+    keys,
+    frequencyDays,
+    at,
+  }: { keys: readonly string[]; frequencyDays: number | null; at: Date | null },
 ) {
   return await sql<AddressFacts[]>`
     select a.key,
            (select status from mails
-            where org_id = ${orgId} and survey_id = ${surveyId} and email_key = a.key and reminder = 0
-              and blocks_resend) as claim,
+            where org_id = ${orgId} and survey_id = ${surveyId} and email_key = a.key and round = c.round
+              and reminder = 0 and blocks_resend) as claim,
            c.id is not null and (c.sent_at is not null or c.responded_at is not null) as mailed_or_answered,
+           coalesce(${isDue(sql, at)}, false) as is_due,
            exists (select from suppressions
                    where org_id = ${orgId} and email = a.key and kind = 'unsubscribed') as unsubscribed,
            exists (select from suppressions
@@ -139,8 +145,10 @@ export async function loadFacts(
                            and allowed_at is null) as erased,
            recent.at as recent_at
     from unnest(${[...keys]}::text[]) as a (key)
+    join surveys s on s.org_id = ${orgId} and s.id = ${surveyId}
+    join organizations o on o.id = s.org_id
     left join contacts c
-      on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = a.key
+      on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = a.key and not c.superseded
     left join lateral (
       select max(coalesce(finished_at, claimed_at)) as at
       from mails
@@ -175,10 +183,11 @@ export async function insertClaims(
   },
 ) {
   return await sql<{ id: string; contact_id: string }[]>`
-    insert into mails (org_id, survey_id, contact_id, email, reminds_of, request_id, month, traceparent,
+    insert into mails (org_id, survey_id, contact_id, round, email, reminds_of, request_id, month, traceparent,
                        awaited, reminder)
-    select ${orgId}, ${surveyId}, contact_id, email, reminds_of, ${requestId}, ${month}::date,
-           ${traceparent}, ${awaited}, ${reminder}
+    select ${orgId}, ${surveyId}, contact_id,
+           (select round from contacts where org_id = ${orgId} and survey_id = ${surveyId} and id = contact_id),
+           email, reminds_of, ${requestId}, ${month}::date, ${traceparent}, ${awaited}, ${reminder}
     from unnest(${claims.map(({ contact_id }) => contact_id)}::uuid[],
                 ${claims.map(({ email }) => email)}::text[],
                 ${claims.map(({ reminds_of }) => reminds_of ?? null)}::uuid[])

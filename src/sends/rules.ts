@@ -242,12 +242,15 @@ type BlockedContact = {
   reason: string;
   key: string | null;
 };
-export type Judgement = { send: CheckedContact } | BlockedContact;
+/** `isDue` marks a contact whose next round begins with the email. */
+export type Judgement = { send: CheckedContact; isDue?: true } | BlockedContact;
 
 export type AddressFacts = {
   key: string;
   claim: 'claimed' | 'sending' | 'sent' | 'unknown' | null;
   mailed_or_answered: boolean;
+  /** True if the next round of the contact is due. */
+  is_due: boolean;
   unsubscribed: boolean;
   bounced: boolean;
   erased: boolean;
@@ -315,14 +318,9 @@ function judge(
   const { key } = recipient;
   if (!facts) return { send: recipient };
   if (facts.erased) return block('erased', key);
-  if (facts.claim === 'sent') {
-    return duplicate('already_sent', key, 'this survey was already sent to this address');
-  }
-  if (facts.claim === 'claimed' || facts.claim === 'sending') {
-    return duplicate(inFlight.reason_code, key, inFlight.reason);
-  }
-  if (facts.claim === 'unknown') return duplicate('unknown_outcome', key, unknownOutcome);
-  if (facts.mailed_or_answered) return block('answered', key);
+  const { is_due: isDue } = facts;
+  const asked = isDue ? undefined : reasonOfRound(facts);
+  if (asked) return asked;
   if (facts.unsubscribed) return block('unsubscribed', key);
   if (facts.bounced) return block('bounced', key);
   if (facts.recent_at) {
@@ -330,7 +328,19 @@ function judge(
     const rule = `at most one survey in ${days} days`;
     return duplicate('frequency', key, `${rule}: the last one was sent on ${on}`);
   }
-  return { send: recipient };
+  return isDue ? { send: recipient, isDue } : { send: recipient };
+}
+
+/** The contact was asked in this round. */
+function reasonOfRound({ key, claim, mailed_or_answered }: AddressFacts): Judgement | undefined {
+  if (claim === 'sent') {
+    return duplicate('already_sent', key, 'this survey was already sent to this address');
+  }
+  if (claim === 'claimed' || claim === 'sending') {
+    return duplicate(inFlight.reason_code, key, inFlight.reason);
+  }
+  if (claim === 'unknown') return duplicate('unknown_outcome', key, unknownOutcome);
+  return mailed_or_answered ? block('answered', key) : undefined;
 }
 
 /** Events that block an email if they happen to its contact between the claim and the first byte. */

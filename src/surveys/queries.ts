@@ -4,7 +4,7 @@ import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { Question } from '../questions/definition.ts';
 import type { SurveyType, Tally } from '../survey-types.ts';
-import type { Embedding, Reminder, SendWindow } from './schemas.ts';
+import type { Embedding, Reminder, Repeat, SendWindow } from './schemas.ts';
 import type { SurveyTexts, TextsByLanguage } from './texts.ts';
 
 export type SurveyStatus = 'draft' | 'active' | 'completed';
@@ -24,6 +24,7 @@ export type SurveyContent = SurveyTexts & {
   reminders: Reminder[];
   ask_after_days: number | null;
   send_window: SendWindow | null;
+  repeat: Repeat | null;
   embed: Partial<Embedding>;
 };
 
@@ -45,7 +46,7 @@ export type SurveyRow = ManagedSurvey & ResponseCounts & Tally & { score_sum: nu
 const fields = (sql: Sql) => sql`
   id, org_id, name, type, audience, status, completed_by, question_text, subject, language, intro,
   follow_up, thanks, texts, questions, from_name, from_email, reply_to, reminders, ask_after_days, send_window,
-  embed, share_id, created_at, updated_at`;
+  repeat, embed, share_id, created_at, updated_at`;
 
 const sums = (sql: Sql) => sql`
   coalesce(sum(promoters), 0)::int    as promoters,
@@ -301,8 +302,13 @@ export type SurveyChanges = Partial<SurveyContent> & { status?: 'draft' | 'activ
 type NewSurvey = SurveyChanges & Pick<ManagedSurvey, 'name' | 'share_id'> & { created_at?: Date };
 
 export async function insertSurvey(sql: Sql, orgId: string, survey: NewSurvey) {
-  const since = survey.ask_after_days == null ? null : new Date();
-  const row = { org_id: orgId, ask_after_days_since: since, ...toColumns(sql, survey) };
+  const sinceNow = (setting: unknown) => (setting == null ? null : new Date());
+  const row = {
+    org_id: orgId,
+    ask_after_days_since: sinceNow(survey.ask_after_days),
+    repeat_since: sinceNow(survey.repeat),
+    ...toColumns(sql, survey),
+  };
   return one(
     await sql<ManagedSurvey[]>`
       insert into surveys ${sql(row)}
@@ -317,6 +323,7 @@ const jsonColumns = new Set([
   'questions',
   'reminders',
   'send_window',
+  'repeat',
   'embed',
 ]);
 
@@ -329,7 +336,10 @@ const toColumns = (sql: Sql, values: Partial<NewSurvey>): Record<string, string>
     ]),
   ) as Record<string, string>;
 
-/** Needs at least one change. Existing contacts are asked `ask_after_days` after that setting was changed. */
+/**
+ * Needs at least one change. Existing contacts are asked `ask_after_days` after that setting was changed, and rounds that
+ * were due before `repeat` was changed are spread from then.
+ */
 export async function updateSurvey(
   sql: Sql,
   { org_id: orgId, id }: Pick<ManagedSurvey, 'org_id' | 'id'>,
@@ -341,10 +351,17 @@ export async function updateSurvey(
       ? sql``
       : sql`, ask_after_days_since = case when ${days}::int is not null
                 then case when ask_after_days = ${days}::int then ask_after_days_since else now() end end`;
+  const { repeat } = changes;
+  const repeatSince =
+    repeat === undefined
+      ? sql``
+      : sql`, repeat_since = case when ${repeat !== null}
+                then case when repeat - 'per_day' = ${json(sql, repeat ?? {})}::jsonb - 'per_day'
+                       then repeat_since else now() end end`;
   return one(
     await sql<ManagedSurvey[]>`
       update surveys
-      set ${sql(toColumns(sql, changes))}, updated_at = now() ${since}
+      set ${sql(toColumns(sql, changes))}, updated_at = now() ${since} ${repeatSince}
       where org_id = ${orgId} and id = ${id}
       returning ${fields(sql)}`,
   );

@@ -100,6 +100,13 @@ export const Survey = v.object({
       time_zone: v.string(),
     }),
   ),
+  repeat: v.nullable(
+    v.object({
+      every_days: Count,
+      per_day: v.nullable(Count),
+      spread: v.boolean(),
+    }),
+  ),
   embed: v.object({
     origins: v.array(v.string()),
     position: v.picklist(['inline', 'corner']),
@@ -234,6 +241,30 @@ const SendWindowInput = described(
   'when campaigns, reminders and automatic sends may send; null: at any time',
 );
 
+export const minEveryDays = 7;
+export const maxEveryDays = 730;
+
+const RepeatInput = described(
+  v.object(
+    {
+      every_days: described(
+        WholeNumber(minEveryDays, maxEveryDays),
+        'days from one email to the first of the next round',
+      ),
+      per_day: described(
+        v.nullish(WholeNumber(1, 1_000_000), null),
+        'most contacts that a day asks; null: no limit, or twice an even day if `spread`',
+      ),
+      spread: described(
+        v.optional(v.boolean('must be true or false'), true),
+        'distributes contacts evenly over the days of the cycle; false: asks each as soon as it is due',
+      ),
+    },
+    'must be an object',
+  ),
+  'asks each contact again in a new round; null: contacts are asked once',
+);
+
 const defaults = { position: 'corner', delay_seconds: 5, every_days: 30 } as const;
 
 /** Excludes characters that could end or widen a directive of the Content-Security-Policy. */
@@ -366,6 +397,7 @@ const commonFields = {
   reminders: v.optional(RemindersInput),
   ask_after_days: v.optional(AskAfterDays),
   send_window: v.optional(v.nullable(SendWindowInput)),
+  repeat: v.optional(v.nullable(RepeatInput)),
   embed: v.optional(EmbedInput),
 };
 
@@ -408,6 +440,7 @@ export const surveyBodies = {
   ThanksInput,
   ReminderInput,
   SendWindowInput,
+  RepeatInput,
   EmbedInput,
 };
 
@@ -417,6 +450,7 @@ export type SurveyChange = v.InferOutput<typeof SurveyChangeInput>;
 export type Reminder = { after_days: number; subject?: string };
 
 export type SendWindow = v.InferOutput<typeof SendWindowInput>;
+export type Repeat = v.InferOutput<typeof RepeatInput>;
 export type Embedding = v.InferOutput<typeof EmbedInput>;
 
 export const embeddingOf = (embed: Partial<Embedding>): Embedding => ({

@@ -52,7 +52,11 @@ async function scene(kind: 'asking' | 'reminder', { seen = null, setMs = 0, of }
   }
   const survey = of_survey as AutomaticSurvey;
   const reminder = kind === 'asking' ? 0 : 1;
-  return { survey, contactId, due: { survey, reminder, campaign, afterDays, now, atMost: 10 } };
+  return {
+    survey,
+    contactId,
+    due: { survey, kind, reminder, campaign, afterDays, now, atMost: 10 },
+  };
 }
 
 const mailed = (

@@ -67,6 +67,7 @@ test('a response has its documented fields, in the list and alone', async () => 
     created_at: '2024-05-01T09:30:15.123Z',
     contact_email: 'Ann@people.test',
     contact_name: 'Ann',
+    round: 1,
     survey_name: 'Onboarding',
     survey_type: 'nps',
     language: null,

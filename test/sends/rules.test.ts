@@ -7,6 +7,7 @@ const clear: AddressFacts = {
   key,
   claim: null,
   mailed_or_answered: false,
+  is_due: false,
   unsubscribed: false,
   bounced: false,
   erased: false,

@@ -342,10 +342,11 @@ const reasonTexts: Readonly<Record<string, { reason: string; advice: string }>> 
 export const reasonText = (code: string) =>
   reasonTexts[code] ?? { reason: 'Cannot be sent', advice: 'See the CSV for details.' };
 
-export const runTitle = ({ kind, reminder, after_days }: CampaignRun) =>
-  kind === 'reminder'
-    ? `Reminder ${reminder}, after ${counted(after_days ?? 0, 'day')}`
-    : `Automatic send after ${counted(after_days ?? 0, 'day')}`;
+export function runTitle({ kind, reminder, after_days }: CampaignRun): string {
+  const days = counted(after_days ?? 0, 'day');
+  if (kind === 'reminder') return `Reminder ${reminder}, after ${days}`;
+  return kind === 'round' ? `Rounds every ${days}` : `Automatic send after ${days}`;
+}
 
 const statusWords = {
   scheduled: ['waiting', 'Scheduled'],
@@ -374,6 +375,9 @@ export function emptyStateOf({ kind, after_days }: CampaignRun): [title: string,
   }
   if (kind === 'asking') {
     return ['No contacts due yet', `Contacts are asked ${days} after they were added.`];
+  }
+  if (kind === 'round') {
+    return ['No contacts due yet', `Contacts are asked again ${days} after their last email.`];
   }
   const means = 'Recipients are chosen when it starts, including contacts added by then.';
   return ['Not started yet', means];

@@ -1,0 +1,71 @@
+import type { Repeat, SendWindow } from '../surveys/schemas.ts';
+import { dayNames } from './rules.ts';
+
+const daysOfWeek = 7;
+
+/** Open days of the week, Monday first. */
+export const openDays = (window: SendWindow | null): boolean[] =>
+  dayNames.map((name) => window === null || window.days.includes(name));
+
+/**
+ * Tables by weekday, Monday first, from which SQL computes the day of a round:
+ * - `next`: days from the weekday to each open day of the following week, its own day included
+ * - `rest`: open days among the days of the cycle beyond whole weeks
+ * - `shifted`: days until a contact is asked again that was asked one cycle earlier
+ */
+export function cycleTables(open: readonly boolean[], everyDays: number) {
+  const isOpen = (day: number) => open[day % daysOfWeek]!;
+  const next = open.map((_, day) => ahead.filter((days) => isOpen(day + days)));
+  const beyond = everyDays % daysOfWeek;
+  const rest = open.map(
+    (_, day) => ahead.slice(0, beyond).filter((days) => isOpen(day + days)).length,
+  );
+  return { next, rest, shifted: shiftsOf(open, beyond) };
+}
+
+const ahead = Array.from({ length: daysOfWeek }, (_, day) => day);
+
+/**
+ * A cycle moves every weekday by `beyond` days. A day that is moved to a closed one takes the next open day that no
+ * other is moved to, so that weekdays which were even stay even.
+ */
+function shiftsOf(open: readonly boolean[], beyond: number): number[] {
+  const came = (day: number) => open[(day + daysOfWeek - beyond) % daysOfWeek]!;
+  const free = new Set(ahead.filter((day) => open[day] && !came(day)));
+  return ahead.map((day) => {
+    if (open[day]) return 0;
+    const nextOpen = ahead.find((days) => open[(day + days) % daysOfWeek])!;
+    if (!came(day)) return nextOpen;
+    const days = ahead.find((each) => free.has((day + each) % daysOfWeek)) ?? nextOpen;
+    free.delete((day + days) % daysOfWeek);
+    return days;
+  });
+}
+
+/** Most contacts that one day asks. Twice an even day lets contacts of missed days catch up. */
+export function maxPerDay(
+  { per_day, spread, every_days }: Repeat,
+  open: readonly boolean[],
+  people: number,
+) {
+  if (per_day !== null) return per_day;
+  if (!spread) return null;
+  const openDaysOfCycle = Math.max((every_days * open.filter(Boolean).length) / daysOfWeek, 1);
+  return 2 * Math.ceil(people / openDaysOfCycle);
+}
+
+export type ScheduledDay = { date: string; count: number };
+
+/** Moves contacts that a day has no room for to the next day. `capacityOf` is 0 on closed days and null without a limit. */
+export function fitDays(
+  due: readonly ScheduledDay[],
+  capacityOf: (date: string, place: number) => number | null,
+): ScheduledDay[] {
+  let waiting = 0;
+  return due.map(({ date, count }, place) => {
+    waiting += count;
+    const asked = Math.min(waiting, capacityOf(date, place) ?? waiting);
+    waiting -= asked;
+    return { date, count: asked };
+  });
+}

@@ -1,0 +1,162 @@
+import { startRounds } from '../contacts/rounds.ts';
+import { Refusal } from '../errors.ts';
+import { inTransaction, type Sql } from '../lib/db/db.ts';
+import { addUsage, lockUsage, readUsage } from '../organizations/queries.ts';
+import { addDays, localDay } from '../responses/period.ts';
+import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
+import { getOrgSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import { type AdvanceTools, enqueueTurn, isMailed } from './advance.ts';
+import { fitDays, maxPerDay, openDays, type ScheduledDay } from './cycle.ts';
+import {
+  type AskableContact,
+  type AutomaticSurvey,
+  countEnrolled,
+  judgementsOf,
+  judgeSome,
+  saveAutomation,
+} from './judge.ts';
+import { insertCampaignContacts } from './queries.ts';
+import {
+  countByDay,
+  countInRounds,
+  findRepeating,
+  forgetBlocked,
+  getZone,
+  listDueRounds,
+  type RepeatingSurvey,
+} from './rounds.queries.ts';
+import { nextOpening } from './rules.ts';
+
+const roundBatchSize = 5000;
+/** Contacts beyond a day's limit that a rule may block. */
+const maxBlockedPerRun = 1000;
+const maxPerRun = 1_000_000;
+
+/** Asks the contacts of a survey whose round is due, as far as the day and the month have room. The rest stays due. */
+export async function askRounds(tools: AdvanceTools, automatic: AutomaticSurvey, now: Date) {
+  const survey = { orgId: automatic.org_id, surveyId: automatic.survey_id };
+  const repeating = await findRepeating(tools.db, survey);
+  if (!repeating) return;
+  const usage = await readUsage(tools.db, survey.orgId, now);
+  if (usage.used >= usage.monthly_send_limit) return;
+  let left = (await roomOfDay(tools.db, survey, { repeating, now })) ?? maxPerRun;
+  if (left === 0) return;
+  const atMost = Math.min(left + maxBlockedPerRun, maxPerRun);
+  const due = await listDueRounds(tools.db, survey, { repeating, now, atMost });
+  for (let from = 0; from < due.length && left > 0; from += roundBatchSize) {
+    const contacts = due.slice(from, from + roundBatchSize);
+    const batch = { automatic, repeating, contacts, atMost: left, now };
+    const started = await inTransaction(tools.db, (tx) => enrollRound(tx, batch)).catch((error) => {
+      // The survey was closed meanwhile.
+      if (error instanceof Refusal) return null;
+      throw error;
+    });
+    if (started === null) return;
+    left -= started;
+  }
+}
+
+async function roomOfDay(
+  sql: Sql,
+  survey: OrgSurvey,
+  { repeating, now }: { repeating: RepeatingSurvey; now: Date },
+) {
+  const { people, today } = await countInRounds(sql, survey, { repeating, now });
+  const most = maxPerDay(repeating.repeat, openDays(repeating.send_window), people);
+  return most === null ? null : Math.max(most - today, 0);
+}
+
+type RoundBatch = {
+  automatic: AutomaticSurvey;
+  repeating: RepeatingSurvey;
+  contacts: readonly AskableContact[];
+  atMost: number;
+  now: Date;
+};
+
+/** Starts the round of contacts that no rule blocks. Returns their number, or null if there is no room for more. */
+async function enrollRound(
+  tx: Sql,
+  { automatic, repeating, contacts, atMost, now }: RoundBatch,
+): Promise<number | null> {
+  const { org_id: orgId, survey_id: surveyId } = automatic;
+  const survey = { orgId, surveyId };
+  const afterDays = repeating.repeat.every_days;
+  const enrollment = { survey: automatic, kind: 'round', reminder: 0, afterDays, now } as const;
+  const campaign = await saveAutomation(tx, enrollment);
+  const settings = await lockUsage(tx, orgId, now);
+  // Waiting contacts hold quota of an earlier month and go first.
+  if (campaign.waiting > 0 && campaign.month !== settings.month) return null;
+  await lockOpenSurvey(tx, survey);
+  const { repeat } = await getOrgSurvey(tx, orgId, surveyId);
+  if (JSON.stringify(repeat) !== JSON.stringify(repeating.repeat)) return null;
+
+  const judged = await judgeSome(tx, survey, contacts, {
+    frequencyDays: settings.frequency_days,
+    at: now,
+  });
+  await saveBlocked(tx, survey, judgementsOf(judged));
+  const room = Math.min(Math.max(settings.monthly_send_limit - settings.used, 0), atMost);
+  const mailable = judged.filter(isMailed).slice(0, room);
+  const started = await startRounds(tx, survey, { keys: mailable.map(({ key }) => key), at: now });
+  const newKeys = new Set(started.map(({ key }) => key));
+  const begun = await listBegun(
+    tx,
+    survey,
+    mailable.filter(({ key }) => !newKeys.has(key)).map(({ id }) => id),
+  );
+  const contactIds = [...started, ...begun].map(({ id }) => id);
+  if (contactIds.length > 0) {
+    if (started.length > 0) await reopenSurvey(tx, orgId, surveyId);
+    const ids = { ...survey, campaignId: campaign.id };
+    await forgetBlocked(tx, ids, contactIds);
+    const rows = contactIds.map((contact_id) => ({ contact_id, reason_code: null, reason: null }));
+    const enrolled = await insertCampaignContacts(tx, ids, rows, now);
+    const turn = campaign.turn + 1;
+    await addUsage(tx, orgId, settings.month, enrolled);
+    const counts = { total: enrolled, waiting: enrolled, month: settings.month, turn };
+    await countEnrolled(tx, { ...enrollment, campaign }, counts);
+    await enqueueTurn(tx, { org_id: orgId, id: campaign.id, turn }, now);
+  }
+  const used = settings.used + contactIds.length;
+  return used >= settings.monthly_send_limit ? null : contactIds.length;
+}
+
+/** Contacts whose round has begun, but was not asked: a rule blocked the email then. */
+const listBegun = (tx: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string[]) => tx<
+  { id: string }[]
+>`
+  select id
+  from contacts
+  where org_id = ${orgId} and survey_id = ${surveyId} and id = any (${[...ids]}::uuid[])
+    and not superseded and round > 1 and sent_at is null and status in ('pending', 'bounced', 'unsubscribed')`;
+
+const scheduledDays = 30;
+
+/** Days in the zone of the survey, from today. Each counts contacts that are still to be asked. */
+export async function scheduleOf(
+  { db, now = () => new Date() }: AdvanceTools,
+  survey: OrgSurvey,
+): Promise<ScheduledDay[]> {
+  const { zone } = await getZone(db, survey);
+  const at = now();
+  const today = localDay(at, zone);
+  const dates = Array.from({ length: scheduledDays }, (_, day) => addDays(today, day));
+  const repeating = await findRepeating(db, survey);
+  if (!repeating) return dates.map((date) => ({ date, count: 0 }));
+  const counted = await countByDay(db, survey, { repeating, today, days: scheduledDays });
+  const counts = new Map(counted.map(({ date, count }) => [date, count]));
+  const due = dates.map((date) => ({ date, count: counts.get(date) ?? 0 }));
+
+  const { send_window: window, repeat } = repeating;
+  const open = openDays(window);
+  const { people, today: askedToday } = await countInRounds(db, survey, { repeating, now: at });
+  const most = maxPerDay(repeat, open, people);
+  const isOpenToday = localDay(nextOpening(window, at), zone) === today;
+  return fitDays(due, (date, place) => {
+    const isOpen = place === 0 ? isOpenToday : open[Temporal.PlainDate.from(date).dayOfWeek - 1];
+    if (!isOpen) return 0;
+    if (most === null) return null;
+    return place === 0 ? Math.max(most - askedToday, 0) : most;
+  });
+}

@@ -1,0 +1,71 @@
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { OrgSurvey } from '../surveys/queries.ts';
+import { newToken } from './queries.ts';
+
+/**
+ * When the current round of contact `c` asked it, or null if it has not. A failed email counts, so that the contact is
+ * asked again in the next round. Retention may have deleted that email.
+ */
+export const askedAt = (sql: Sql): Part => sql`
+  coalesce(c.sent_at, c.responded_at,
+           case when c.status = 'failed' then coalesce(
+             (select max(coalesce(m.finished_at, m.claimed_at)) from mails m
+              where m.org_id = c.org_id and m.contact_id = c.id and m.reminder = 0), c.updated_at) end)`;
+
+/** The zone in which days of rounds of survey `s` count: of its send window, or of its organization `o`. */
+export const zoneOfRounds = (sql: Sql): Part =>
+  sql`coalesce(s.send_window ->> 'time_zone', o.time_zone)`;
+
+/**
+ * True if the next round of contact `c` is due: `every_days` of survey `s` have passed since it was asked. Local times
+ * keep the hour through daylight saving.
+ */
+export const isDue = (sql: Sql, at: Date | null): Part => sql`
+  (s.repeat is not null and not c.superseded and c.status <> 'sending'
+   and ((${askedAt(sql)} at time zone ${zoneOfRounds(sql)}) + make_interval(days => (s.repeat ->> 'every_days')::int))
+         at time zone ${zoneOfRounds(sql)} <= coalesce(${at}::timestamptz, now()))`;
+
+export type StartedContact = { id: string; email: string; key: string };
+
+/**
+ * Adds a contact in the next round for each address whose next round is due, and returns these contacts. The survey must
+ * be locked. The lateral join looks contacts up one by one, and they are locked in the order in which sending does.
+ */
+export async function startRounds(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { keys, at = null }: { keys: readonly string[]; at?: Date | null },
+) {
+  if (keys.length === 0) return [];
+  return await sql<StartedContact[]>`
+    with due as materialized (
+      select c.id, given.token
+      from unnest(${[...keys]}::text[], ${keys.map(() => newToken())}::text[]) as given (key, token)
+      join surveys s on s.org_id = ${orgId} and s.id = ${surveyId}
+      join organizations o on o.id = ${orgId}
+      cross join lateral (
+        select * from contacts
+        where org_id = ${orgId} and survey_id = ${surveyId} and email_key = given.key and not superseded
+        limit 1
+      ) c
+      where ${isDue(sql, at)}
+    ), held as materialized (
+      select l.id, due.token
+      from due
+      join contacts l on l.id = due.id
+      where l.org_id = ${orgId} and l.survey_id = ${surveyId}
+      order by l.email_key, l.id
+      for no key update of l
+    ), ended as (
+      update contacts c
+      set superseded = true
+      from held
+      where c.org_id = ${orgId} and c.id = held.id and not c.superseded
+      returning c.email, c.round, c.name, c.properties, held.token
+    )
+    insert into contacts (org_id, survey_id, email, round, name, properties, token)
+    select ${orgId}, ${surveyId}, email, round + 1, name, properties, token
+    from ended
+    order by lower(email)
+    returning id, email, email_key as key`;
+}
