@@ -205,6 +205,7 @@ test('each template is saved as it is, in each language', async () => {
   for (const survey of await surveys()) {
     for (const field of ['subject', 'follow_up', 'thanks']) assert.ok(survey[field], field);
     assert.ok(survey['reminders'].length > 0);
+    assert.ok(survey['questions'].length > 0);
   }
   const made = await surveys();
   const types = made.slice(0, 7).map(({ type, audience }) => [type, audience]);
@@ -254,6 +255,13 @@ test('a language is added with the texts that still read as in the template', as
     'texts.de.subject': website.subject,
     'texts.de.follow_up.promoter': promoter,
     'texts.de.thanks': '',
+  });
+  const [, contact] = nps.questions;
+  const labels = [1, 2].map((at) => form[`questions.2.options.${at}.id`]);
+  assert.partialDeepStrictEqual(typed, {
+    'questions.2.texts.de.text': contact!.text,
+    [`questions.2.texts.de.options.${labels[0]}`]: contact!.options![0],
+    [`questions.2.texts.de.options.${labels[1]}`]: contact!.options![1],
   });
 });
 

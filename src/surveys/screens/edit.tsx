@@ -43,13 +43,9 @@ import {
 import { changeSurvey, createSurvey, versionOfSurvey } from '../lifecycle.ts';
 import { findLatestSender, findUse, type ManagedSurvey } from '../queries.ts';
 import { NewSurveyInput, SurveyChangeInput } from '../schemas.ts';
+import { templateFields, templateLanguage, translatedFields } from '../templates.ts';
 import { surveyOf, surveysPath } from './parts.tsx';
-import {
-  renderTemplates,
-  templateFields,
-  templateLanguage,
-  translatedFields,
-} from './templates.tsx';
+import { renderTemplates } from './templates.tsx';
 
 type EditTools = { db: Db; progress: Pick<SendProgress, 'watch'> };
 

@@ -117,36 +117,97 @@ export const de: Texts = {
         detractor: 'Was sollten wir besser machen?',
       },
       thanks: 'Vielen Dank! Ihre Antwort hilft uns, besser zu werden.',
+      questions: [
+        {
+          text: 'Was hat Ihre Bewertung am meisten beeinflusst?',
+          options: ['Qualität', 'Preis', 'Service', 'Einfache Bedienung'],
+        },
+        { text: 'Dürfen wir Sie zu Ihrer Antwort kontaktieren?', options: ['Ja', 'Nein'] },
+      ],
     },
     support: {
       question_text: 'Wie zufrieden sind Sie mit der Hilfe, die Sie erhalten haben?',
       subject: 'Wie war unser Support?',
       follow_up: 'Was war gut, und was können wir besser machen?',
       thanks: 'Vielen Dank! Ihre Antwort hilft unserem Support, besser zu werden.',
+      questions: [
+        { text: 'Ist Ihr Problem gelöst?', options: ['Ja', 'Teilweise', 'Nein'] },
+        {
+          text: 'Wie zufrieden sind Sie damit, wie lange es gedauert hat?',
+          min_label: 'Gar nicht zufrieden',
+          max_label: 'Sehr zufrieden',
+        },
+      ],
     },
     effort: {
       question_text: `Wie einfach hat es Ihnen ${organization} gemacht, Ihr Anliegen zu erledigen?`,
       subject: 'Wie einfach haben wir es Ihnen gemacht?',
       follow_up: 'Was war einfach, und was war schwierig?',
       thanks: 'Vielen Dank! Ihre Antwort zeigt uns, was wir vereinfachen sollten.',
+      questions: [
+        {
+          text: 'Was war am aufwendigsten?',
+          options: [
+            'Informationen finden',
+            'Formulare ausfüllen',
+            'Auf eine Antwort warten',
+            'Technische Probleme',
+          ],
+        },
+      ],
     },
     delivery: {
       question_text: 'Wie war Ihre Lieferung?',
       subject: 'Ihre Lieferung: Hat alles geklappt?',
       follow_up: 'Was war gut, und was nicht?',
       thanks: 'Vielen Dank! Ihre Antwort hilft uns, unsere Lieferungen zu verbessern.',
+      questions: [
+        {
+          text: 'Wann ist Ihre Bestellung angekommen?',
+          options: ['Früher als erwartet', 'Pünktlich', 'Zu spät'],
+        },
+        { text: 'Wie war die Verpackung?', min_label: 'Schlecht', max_label: 'Ausgezeichnet' },
+      ],
     },
     website: {
       question_text: 'War diese Seite hilfreich?',
       subject: 'Eine Frage zu unserer Website',
       follow_up: 'Was hat gefehlt oder war unklar?',
       thanks: 'Vielen Dank! Ihre Antwort hilft uns, unsere Website zu verbessern.',
+      questions: [
+        {
+          text: 'Was hat Sie auf diese Seite geführt?',
+          options: [
+            'Informationen suchen',
+            'Produkte vergleichen',
+            'Hilfe bekommen',
+            'Etwas kaufen',
+          ],
+        },
+      ],
     },
     employees: {
       question_text: `Wie wahrscheinlich ist es, dass Sie ${organization} als Arbeitgeber weiterempfehlen?`,
       subject: `Würden Sie ${organization} als Arbeitgeber weiterempfehlen?`,
       follow_up: 'Was sollte so bleiben, und was sollten wir ändern?',
       thanks: 'Vielen Dank! Ihre Antwort hilft uns, ein besserer Arbeitgeber zu werden.',
+      questions: [
+        {
+          text: 'Was sollten wir zuerst verbessern?',
+          options: [
+            'Gehalt und Zusatzleistungen',
+            'Arbeitsbelastung',
+            'Führung',
+            'Entwicklungsmöglichkeiten',
+            'Zusammenarbeit',
+          ],
+        },
+        {
+          text: 'Ich bekomme die Unterstützung, die ich für gute Arbeit brauche.',
+          min_label: 'Stimme gar nicht zu',
+          max_label: 'Stimme voll zu',
+        },
+      ],
     },
   }),
 };

@@ -113,36 +113,97 @@ export const en: Texts = {
         detractor: 'What should we do better?',
       },
       thanks: 'Thank you! Your answer helps us get better.',
+      questions: [
+        {
+          text: 'What influenced your score the most?',
+          options: ['Quality', 'Price', 'Service', 'Ease of use'],
+        },
+        { text: 'May we contact you about your answer?', options: ['Yes', 'No'] },
+      ],
     },
     support: {
       question_text: 'How satisfied are you with the help you received?',
       subject: 'How was our support?',
       follow_up: 'What did we do well, and what could we do better?',
       thanks: 'Thank you! Your answer helps our support team get better.',
+      questions: [
+        { text: 'Is your problem solved?', options: ['Yes', 'Partly', 'No'] },
+        {
+          text: 'How satisfied are you with the time it took?',
+          min_label: 'Not at all satisfied',
+          max_label: 'Very satisfied',
+        },
+      ],
     },
     effort: {
       question_text: `How easy did ${organization} make it to get what you needed?`,
       subject: 'How easy did we make it for you?',
       follow_up: 'What made it easy or difficult?',
       thanks: 'Thank you! Your answer shows us what to simplify.',
+      questions: [
+        {
+          text: 'What took the most effort?',
+          options: [
+            'Finding information',
+            'Filling in forms',
+            'Waiting for an answer',
+            'Technical problems',
+          ],
+        },
+      ],
     },
     delivery: {
       question_text: 'How was your delivery?',
       subject: 'Your delivery: how did it go?',
       follow_up: 'What went well, and what didn’t?',
       thanks: 'Thank you! Your answer helps us improve our deliveries.',
+      questions: [
+        {
+          text: 'When did your order arrive?',
+          options: ['Earlier than expected', 'On time', 'Late'],
+        },
+        { text: 'How was the packaging?', min_label: 'Poor', max_label: 'Excellent' },
+      ],
     },
     website: {
       question_text: 'Was this page helpful?',
       subject: 'One question about our website',
       follow_up: 'What was missing or unclear?',
       thanks: 'Thank you! Your answer helps us improve our website.',
+      questions: [
+        {
+          text: 'What brought you to this page?',
+          options: [
+            'Looking for information',
+            'Comparing products',
+            'Getting help',
+            'Buying something',
+          ],
+        },
+      ],
     },
     employees: {
       question_text: `How likely are you to recommend ${organization} as a place to work?`,
       subject: `Would you recommend ${organization} as a place to work?`,
       follow_up: 'What should we keep, and what should we change?',
       thanks: 'Thank you! Your answer helps us make this a better place to work.',
+      questions: [
+        {
+          text: 'What should we improve first?',
+          options: [
+            'Pay and benefits',
+            'Workload',
+            'Leadership',
+            'Career opportunities',
+            'Teamwork',
+          ],
+        },
+        {
+          text: 'I get the support I need to do my job well.',
+          min_label: 'Strongly disagree',
+          max_label: 'Strongly agree',
+        },
+      ],
     },
   }),
 };

@@ -112,36 +112,95 @@ export const es: Texts = {
         detractor: '¿Qué deberíamos mejorar?',
       },
       thanks: '¡Gracias! Su respuesta nos ayuda a mejorar.',
+      questions: [
+        {
+          text: '¿Qué ha influido más en su puntuación?',
+          options: ['La calidad', 'El precio', 'El servicio', 'La facilidad de uso'],
+        },
+        {
+          text: '¿Podemos ponernos en contacto con usted sobre su respuesta?',
+          options: ['Sí', 'No'],
+        },
+      ],
     },
     support: {
       question_text: '¿Está satisfecho con la ayuda que recibió?',
       subject: '¿Qué le pareció nuestra atención?',
       follow_up: '¿Qué hicimos bien y qué podríamos mejorar?',
       thanks: '¡Gracias! Su respuesta ayuda a mejorar a nuestro equipo de atención.',
+      questions: [
+        { text: '¿Se ha resuelto su problema?', options: ['Sí', 'En parte', 'No'] },
+        {
+          text: '¿Está satisfecho con el tiempo que llevó?',
+          min_label: 'Nada satisfecho',
+          max_label: 'Muy satisfecho',
+        },
+      ],
     },
     effort: {
       question_text: `¿Con ${organization} le resultó fácil conseguir lo que necesitaba?`,
       subject: '¿Se lo pusimos fácil?',
       follow_up: '¿Qué fue fácil o difícil?',
       thanks: '¡Gracias! Su respuesta nos muestra qué debemos simplificar.',
+      questions: [
+        {
+          text: '¿Qué le exigió más esfuerzo?',
+          options: [
+            'Encontrar información',
+            'Rellenar formularios',
+            'Esperar una respuesta',
+            'Problemas técnicos',
+          ],
+        },
+      ],
     },
     delivery: {
       question_text: '¿Qué tal fue su entrega?',
       subject: 'Su entrega: ¿qué tal fue?',
       follow_up: '¿Qué salió bien y qué no?',
       thanks: '¡Gracias! Su respuesta nos ayuda a mejorar nuestras entregas.',
+      questions: [
+        {
+          text: '¿Cuándo llegó su pedido?',
+          options: ['Antes de lo esperado', 'A tiempo', 'Con retraso'],
+        },
+        { text: '¿Qué le pareció el embalaje?', min_label: 'Malo', max_label: 'Excelente' },
+      ],
     },
     website: {
       question_text: '¿Le ha sido útil esta página?',
       subject: 'Una pregunta sobre nuestro sitio web',
       follow_up: '¿Qué faltaba o no estaba claro?',
       thanks: '¡Gracias! Su respuesta nos ayuda a mejorar nuestro sitio web.',
+      questions: [
+        {
+          text: '¿Qué le trae a esta página?',
+          options: ['Buscar información', 'Comparar productos', 'Obtener ayuda', 'Comprar algo'],
+        },
+      ],
     },
     employees: {
       question_text: `¿Qué probabilidad hay de que recomiende ${organization} como lugar para trabajar?`,
       subject: `¿Recomendaría ${organization} como lugar para trabajar?`,
       follow_up: '¿Qué deberíamos mantener y qué deberíamos cambiar?',
       thanks: '¡Gracias! Su respuesta nos ayuda a ser un mejor lugar para trabajar.',
+      questions: [
+        {
+          text: '¿Qué deberíamos mejorar primero?',
+          options: [
+            'El salario y los beneficios',
+            'La carga de trabajo',
+            'El liderazgo',
+            'Las oportunidades de desarrollo',
+            'El trabajo en equipo',
+          ],
+        },
+        {
+          text: 'Recibo el apoyo que necesito para hacer bien mi trabajo.',
+          min_label: 'Muy en desacuerdo',
+          max_label: 'Muy de acuerdo',
+        },
+      ],
     },
   }),
 };

@@ -113,36 +113,100 @@ export const fr: Texts = {
         detractor: 'Que devrions-nous améliorer ?',
       },
       thanks: 'Merci ! Votre réponse nous aide à progresser.',
+      questions: [
+        {
+          text: 'Qu’est-ce qui a le plus influencé votre note ?',
+          options: ['La qualité', 'Le prix', 'Le service', 'La simplicité'],
+        },
+        {
+          text: 'Pouvons-nous vous contacter au sujet de votre réponse ?',
+          options: ['Oui', 'Non'],
+        },
+      ],
     },
     support: {
       question_text: 'Êtes-vous satisfait(e) de l’aide que vous avez reçue ?',
       subject: 'Comment s’est passé votre échange avec notre assistance ?',
       follow_up: 'Qu’avons-nous bien fait, et que pouvons-nous améliorer ?',
       thanks: 'Merci ! Votre réponse aide notre équipe d’assistance à progresser.',
+      questions: [
+        { text: 'Votre problème est-il résolu ?', options: ['Oui', 'En partie', 'Non'] },
+        {
+          text: 'Êtes-vous satisfait(e) du temps que cela a pris ?',
+          min_label: 'Pas du tout satisfait(e)',
+          max_label: 'Très satisfait(e)',
+        },
+      ],
     },
     effort: {
       question_text: `A-t-il été facile d’obtenir ce dont vous aviez besoin avec ${organization} ?`,
       subject: 'Vous avons-nous facilité la tâche ?',
       follow_up: 'Qu’est-ce qui a été facile ou difficile ?',
       thanks: 'Merci ! Votre réponse nous montre ce qu’il faut simplifier.',
+      questions: [
+        {
+          text: 'Qu’est-ce qui vous a demandé le plus d’efforts ?',
+          options: [
+            'Trouver des informations',
+            'Remplir des formulaires',
+            'Attendre une réponse',
+            'Des problèmes techniques',
+          ],
+        },
+      ],
     },
     delivery: {
       question_text: 'Comment s’est passée votre livraison ?',
       subject: 'Votre livraison : tout s’est bien passé ?',
       follow_up: 'Qu’est-ce qui s’est bien passé, et qu’est-ce qui s’est moins bien passé ?',
       thanks: 'Merci ! Votre réponse nous aide à améliorer nos livraisons.',
+      questions: [
+        {
+          text: 'Quand votre commande est-elle arrivée ?',
+          options: ['Plus tôt que prévu', 'À temps', 'En retard'],
+        },
+        { text: 'Comment était l’emballage ?', min_label: 'Mauvais', max_label: 'Excellent' },
+      ],
     },
     website: {
       question_text: 'Cette page vous a-t-elle été utile ?',
       subject: 'Une question sur notre site',
       follow_up: 'Qu’est-ce qui manquait ou n’était pas clair ?',
       thanks: 'Merci ! Votre réponse nous aide à améliorer notre site.',
+      questions: [
+        {
+          text: 'Qu’est-ce qui vous amène sur cette page ?',
+          options: [
+            'Chercher des informations',
+            'Comparer des produits',
+            'Obtenir de l’aide',
+            'Faire un achat',
+          ],
+        },
+      ],
     },
     employees: {
       question_text: `Quelle est la probabilité que vous recommandiez ${organization} comme employeur ?`,
       subject: `Recommanderiez-vous ${organization} comme employeur ?`,
       follow_up: 'Que devrions-nous garder, et que devrions-nous changer ?',
       thanks: 'Merci ! Votre réponse nous aide à améliorer la vie au travail.',
+      questions: [
+        {
+          text: 'Que devrions-nous améliorer en premier ?',
+          options: [
+            'Le salaire et les avantages',
+            'La charge de travail',
+            'Le management',
+            'Les perspectives de carrière',
+            'Le travail en équipe',
+          ],
+        },
+        {
+          text: 'Je reçois le soutien dont j’ai besoin pour bien faire mon travail.',
+          min_label: 'Pas du tout d’accord',
+          max_label: 'Tout à fait d’accord',
+        },
+      ],
     },
   }),
 };

@@ -111,36 +111,97 @@ export const it: Texts = {
         detractor: 'Che cosa dovremmo migliorare?',
       },
       thanks: 'Grazie! La Sua risposta ci aiuta a migliorare.',
+      questions: [
+        {
+          text: 'Che cosa ha influito di più sul Suo voto?',
+          options: ['La qualità', 'Il prezzo', 'Il servizio', 'La facilità d’uso'],
+        },
+        { text: 'Possiamo contattarla in merito alla Sua risposta?', options: ['Sì', 'No'] },
+      ],
     },
     support: {
       question_text: 'Quanto è soddisfatto dell’aiuto ricevuto?',
       subject: 'Com’è stata la nostra assistenza?',
       follow_up: 'Che cosa abbiamo fatto bene e che cosa potremmo migliorare?',
       thanks: 'Grazie! La Sua risposta aiuta il nostro team di assistenza a migliorare.',
+      questions: [
+        { text: 'Il Suo problema è stato risolto?', options: ['Sì', 'In parte', 'No'] },
+        {
+          text: 'Quanto è soddisfatto del tempo impiegato?',
+          min_label: 'Per niente soddisfatto',
+          max_label: 'Molto soddisfatto',
+        },
+      ],
     },
     effort: {
       question_text: `Quanto è stato facile ottenere da ${organization} ciò di cui aveva bisogno?`,
       subject: 'È stato facile per Lei?',
       follow_up: 'Che cosa è stato facile o difficile?',
       thanks: 'Grazie! La Sua risposta ci mostra che cosa semplificare.',
+      questions: [
+        {
+          text: 'Che cosa ha richiesto più impegno?',
+          options: [
+            'Trovare informazioni',
+            'Compilare moduli',
+            'Aspettare una risposta',
+            'Problemi tecnici',
+          ],
+        },
+      ],
     },
     delivery: {
       question_text: 'Com’è andata la consegna?',
       subject: 'La Sua consegna: com’è andata?',
       follow_up: 'Che cosa è andato bene e che cosa no?',
       thanks: 'Grazie! La Sua risposta ci aiuta a migliorare le consegne.',
+      questions: [
+        {
+          text: 'Quando è arrivato il Suo ordine?',
+          options: ['Prima del previsto', 'In orario', 'In ritardo'],
+        },
+        { text: 'Com’era l’imballaggio?', min_label: 'Scarso', max_label: 'Eccellente' },
+      ],
     },
     website: {
       question_text: 'Questa pagina Le è stata utile?',
       subject: 'Una domanda sul nostro sito',
       follow_up: 'Che cosa mancava o non era chiaro?',
       thanks: 'Grazie! La Sua risposta ci aiuta a migliorare il nostro sito.',
+      questions: [
+        {
+          text: 'Che cosa l’ha portata su questa pagina?',
+          options: [
+            'Cercare informazioni',
+            'Confrontare prodotti',
+            'Ricevere assistenza',
+            'Acquistare qualcosa',
+          ],
+        },
+      ],
     },
     employees: {
       question_text: `Con quale probabilità consiglierebbe ${organization} come posto di lavoro?`,
       subject: `Consiglierebbe ${organization} come posto di lavoro?`,
       follow_up: 'Che cosa dovremmo mantenere e che cosa dovremmo cambiare?',
       thanks: 'Grazie! La Sua risposta ci aiuta a diventare un posto di lavoro migliore.',
+      questions: [
+        {
+          text: 'Che cosa dovremmo migliorare per prima cosa?',
+          options: [
+            'Stipendio e benefit',
+            'Carico di lavoro',
+            'Leadership',
+            'Opportunità di carriera',
+            'Lavoro di squadra',
+          ],
+        },
+        {
+          text: 'Ricevo il supporto di cui ho bisogno per svolgere bene il mio lavoro.',
+          min_label: 'Per niente d’accordo',
+          max_label: 'Pienamente d’accordo',
+        },
+      ],
     },
   }),
 };

@@ -111,36 +111,92 @@ export const nl: Texts = {
         detractor: 'Wat moeten we beter doen?',
       },
       thanks: 'Bedankt! Uw antwoord helpt ons beter te worden.',
+      questions: [
+        {
+          text: 'Wat had de meeste invloed op uw score?',
+          options: ['Kwaliteit', 'Prijs', 'Service', 'Gebruiksgemak'],
+        },
+        { text: 'Mogen we contact met u opnemen over uw antwoord?', options: ['Ja', 'Nee'] },
+      ],
     },
     support: {
       question_text: 'Hoe tevreden bent u over de hulp die u hebt gekregen?',
       subject: 'Hoe was onze hulp?',
       follow_up: 'Wat deden we goed en wat kan beter?',
       thanks: 'Bedankt! Uw antwoord helpt ons supportteam beter te worden.',
+      questions: [
+        { text: 'Is uw probleem opgelost?', options: ['Ja', 'Deels', 'Nee'] },
+        {
+          text: 'Hoe tevreden bent u over hoelang het duurde?',
+          min_label: 'Helemaal niet tevreden',
+          max_label: 'Zeer tevreden',
+        },
+      ],
     },
     effort: {
       question_text: `Hoe gemakkelijk was het om bij ${organization} te krijgen wat u nodig had?`,
       subject: 'Hoe gemakkelijk hebben we het u gemaakt?',
       follow_up: 'Wat was gemakkelijk of moeilijk?',
       thanks: 'Bedankt! Uw antwoord laat ons zien wat we moeten vereenvoudigen.',
+      questions: [
+        {
+          text: 'Wat kostte de meeste moeite?',
+          options: [
+            'Informatie vinden',
+            'Formulieren invullen',
+            'Wachten op een antwoord',
+            'Technische problemen',
+          ],
+        },
+      ],
     },
     delivery: {
       question_text: 'Hoe was uw levering?',
       subject: 'Uw levering: hoe is het gegaan?',
       follow_up: 'Wat ging goed en wat niet?',
       thanks: 'Bedankt! Uw antwoord helpt ons onze leveringen te verbeteren.',
+      questions: [
+        {
+          text: 'Wanneer is uw bestelling aangekomen?',
+          options: ['Eerder dan verwacht', 'Op tijd', 'Te laat'],
+        },
+        { text: 'Hoe was de verpakking?', min_label: 'Slecht', max_label: 'Uitstekend' },
+      ],
     },
     website: {
       question_text: 'Was deze pagina nuttig?',
       subject: 'Een vraag over onze website',
       follow_up: 'Wat ontbrak of was onduidelijk?',
       thanks: 'Bedankt! Uw antwoord helpt ons onze website te verbeteren.',
+      questions: [
+        {
+          text: 'Wat brengt u op deze pagina?',
+          options: ['Informatie zoeken', 'Producten vergelijken', 'Hulp krijgen', 'Iets kopen'],
+        },
+      ],
     },
     employees: {
       question_text: `Hoe waarschijnlijk is het dat u ${organization} aanbeveelt als werkgever?`,
       subject: `Zou u ${organization} aanbevelen als werkgever?`,
       follow_up: 'Wat moeten we houden en wat moeten we veranderen?',
       thanks: 'Bedankt! Uw antwoord helpt ons een betere werkgever te worden.',
+      questions: [
+        {
+          text: 'Wat moeten we als eerste verbeteren?',
+          options: [
+            'Salaris en arbeidsvoorwaarden',
+            'Werkdruk',
+            'Leiderschap',
+            'Loopbaankansen',
+            'Samenwerking',
+          ],
+        },
+        {
+          text: 'Ik krijg de ondersteuning die ik nodig heb om mijn werk goed te doen.',
+          min_label: 'Helemaal oneens',
+          max_label: 'Helemaal eens',
+        },
+      ],
     },
   }),
 };

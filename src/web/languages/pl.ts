@@ -112,36 +112,95 @@ export const pl: Texts = {
         detractor: 'Co powinniśmy poprawić?',
       },
       thanks: 'Dziękujemy! Państwa odpowiedź pomaga nam się rozwijać.',
+      questions: [
+        {
+          text: 'Co najbardziej wpłynęło na Państwa ocenę?',
+          options: ['Jakość', 'Cena', 'Obsługa', 'Łatwość użycia'],
+        },
+        {
+          text: 'Czy możemy skontaktować się z Państwem w sprawie tej odpowiedzi?',
+          options: ['Tak', 'Nie'],
+        },
+      ],
     },
     support: {
       question_text: 'Jak bardzo są Państwo zadowoleni z otrzymanej pomocy?',
       subject: 'Jak oceniają Państwo naszą pomoc?',
       follow_up: 'Co zrobiliśmy dobrze, a co możemy poprawić?',
       thanks: 'Dziękujemy! Państwa odpowiedź pomaga naszemu zespołowi wsparcia.',
+      questions: [
+        { text: 'Czy Państwa problem został rozwiązany?', options: ['Tak', 'Częściowo', 'Nie'] },
+        {
+          text: 'Jak bardzo są Państwo zadowoleni z czasu, jaki to zajęło?',
+          min_label: 'Wcale niezadowoleni',
+          max_label: 'Bardzo zadowoleni',
+        },
+      ],
     },
     effort: {
       question_text: `Jak łatwo było załatwić sprawę w ${organization}?`,
       subject: 'Czy ułatwiliśmy Państwu sprawę?',
       follow_up: 'Co było łatwe, a co trudne?',
       thanks: 'Dziękujemy! Państwa odpowiedź pokazuje nam, co uprościć.',
+      questions: [
+        {
+          text: 'Co wymagało najwięcej wysiłku?',
+          options: [
+            'Znalezienie informacji',
+            'Wypełnianie formularzy',
+            'Czekanie na odpowiedź',
+            'Problemy techniczne',
+          ],
+        },
+      ],
     },
     delivery: {
       question_text: 'Jak przebiegła dostawa?',
       subject: 'Państwa dostawa: jak poszło?',
       follow_up: 'Co poszło dobrze, a co nie?',
       thanks: 'Dziękujemy! Państwa odpowiedź pomaga nam ulepszać dostawy.',
+      questions: [
+        {
+          text: 'Kiedy dotarło Państwa zamówienie?',
+          options: ['Wcześniej, niż oczekiwano', 'Na czas', 'Z opóźnieniem'],
+        },
+        { text: 'Jak oceniają Państwo opakowanie?', min_label: 'Słabo', max_label: 'Doskonale' },
+      ],
     },
     website: {
       question_text: 'Czy ta strona była pomocna?',
       subject: 'Jedno pytanie o naszą stronę',
       follow_up: 'Czego brakowało lub co było niejasne?',
       thanks: 'Dziękujemy! Państwa odpowiedź pomaga nam ulepszać naszą stronę.',
+      questions: [
+        {
+          text: 'Co sprowadza Państwa na tę stronę?',
+          options: ['Szukanie informacji', 'Porównywanie produktów', 'Szukanie pomocy', 'Zakupy'],
+        },
+      ],
     },
     employees: {
       question_text: `Jak prawdopodobne jest, że polecą Państwo ${organization} jako miejsce pracy?`,
       subject: `Czy poleciliby Państwo ${organization} jako miejsce pracy?`,
       follow_up: 'Co powinniśmy zachować, a co zmienić?',
       thanks: 'Dziękujemy! Państwa odpowiedź pomaga nam tworzyć lepsze miejsce pracy.',
+      questions: [
+        {
+          text: 'Co powinniśmy poprawić w pierwszej kolejności?',
+          options: [
+            'Wynagrodzenie i świadczenia',
+            'Obciążenie pracą',
+            'Przywództwo',
+            'Możliwości rozwoju',
+            'Współpraca w zespole',
+          ],
+        },
+        {
+          text: 'Otrzymuję wsparcie, którego potrzebuję, aby dobrze wykonywać swoją pracę.',
+          min_label: 'Zdecydowanie się nie zgadzam',
+          max_label: 'Zdecydowanie się zgadzam',
+        },
+      ],
     },
   }),
 };

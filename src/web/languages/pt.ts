@@ -112,36 +112,92 @@ export const pt: Texts = {
         detractor: 'O que devemos melhorar?',
       },
       thanks: 'Obrigado! A sua resposta ajuda-nos a melhorar.',
+      questions: [
+        {
+          text: 'O que mais influenciou a sua pontuação?',
+          options: ['A qualidade', 'O preço', 'O serviço', 'A facilidade de utilização'],
+        },
+        { text: 'Podemos contactá-lo sobre a sua resposta?', options: ['Sim', 'Não'] },
+      ],
     },
     support: {
       question_text: 'Qual é o seu grau de satisfação com a ajuda que recebeu?',
       subject: 'Como foi o nosso apoio?',
       follow_up: 'O que fizemos bem e o que podemos melhorar?',
       thanks: 'Obrigado! A sua resposta ajuda a nossa equipa de apoio a melhorar.',
+      questions: [
+        { text: 'O seu problema ficou resolvido?', options: ['Sim', 'Em parte', 'Não'] },
+        {
+          text: 'Qual é o seu grau de satisfação com o tempo que demorou?',
+          min_label: 'Nada satisfeito',
+          max_label: 'Muito satisfeito',
+        },
+      ],
     },
     effort: {
       question_text: `Foi fácil conseguir o que precisava com ${organization}?`,
       subject: 'Facilitámos-lhe a tarefa?',
       follow_up: 'O que foi fácil ou difícil?',
       thanks: 'Obrigado! A sua resposta mostra-nos o que devemos simplificar.',
+      questions: [
+        {
+          text: 'O que exigiu mais esforço?',
+          options: [
+            'Encontrar informação',
+            'Preencher formulários',
+            'Esperar por uma resposta',
+            'Problemas técnicos',
+          ],
+        },
+      ],
     },
     delivery: {
       question_text: 'Como correu a sua entrega?',
       subject: 'A sua entrega: como correu?',
       follow_up: 'O que correu bem e o que não correu?',
       thanks: 'Obrigado! A sua resposta ajuda-nos a melhorar as entregas.',
+      questions: [
+        {
+          text: 'Quando chegou a sua encomenda?',
+          options: ['Mais cedo do que o esperado', 'A horas', 'Com atraso'],
+        },
+        { text: 'Como estava a embalagem?', min_label: 'Má', max_label: 'Excelente' },
+      ],
     },
     website: {
       question_text: 'Esta página foi útil?',
       subject: 'Uma pergunta sobre o nosso site',
       follow_up: 'O que faltava ou não era claro?',
       thanks: 'Obrigado! A sua resposta ajuda-nos a melhorar o nosso site.',
+      questions: [
+        {
+          text: 'O que o trouxe a esta página?',
+          options: ['Procurar informação', 'Comparar produtos', 'Obter ajuda', 'Comprar algo'],
+        },
+      ],
     },
     employees: {
       question_text: `Qual é a probabilidade de recomendar ${organization} como local de trabalho?`,
       subject: `Recomendaria ${organization} como local de trabalho?`,
       follow_up: 'O que devemos manter e o que devemos mudar?',
       thanks: 'Obrigado! A sua resposta ajuda-nos a ser um melhor local de trabalho.',
+      questions: [
+        {
+          text: 'O que devemos melhorar primeiro?',
+          options: [
+            'Salário e benefícios',
+            'Carga de trabalho',
+            'Liderança',
+            'Oportunidades de carreira',
+            'Trabalho em equipa',
+          ],
+        },
+        {
+          text: 'Recebo o apoio de que preciso para fazer bem o meu trabalho.',
+          min_label: 'Discordo totalmente',
+          max_label: 'Concordo totalmente',
+        },
+      ],
     },
   }),
 };

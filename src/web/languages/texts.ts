@@ -76,6 +76,14 @@ export type TemplateTexts = {
   subject: string;
   follow_up: string | Readonly<Record<Category, string>>;
   thanks: string;
+  questions: readonly TemplateQuestion[];
+};
+
+type TemplateQuestion = {
+  text: string;
+  min_label?: string;
+  max_label?: string;
+  options?: readonly string[];
 };
 
 export type ScaleEnds = { lowest: string; highest: string };
