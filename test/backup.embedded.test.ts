@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
 import { addressIn, askback, startService } from './support/processes/program.ts';
 
@@ -84,6 +86,52 @@ test('a backup made while serving restores elsewhere and resends no email', asyn
   assert.equal(tried.delivered, false);
   assert.match(tried.error, /not point to an allowed address/);
   assert.equal(await elsewhere.stop(), 0);
+});
+
+test('backup verify restores the newest backup and leaves nothing behind', async () => {
+  const backups = join(home, 'backups');
+  mkdirSync(backups);
+  writeFileSync(join(backups, 'askback-notes.backup'), 'a file of the operator');
+  for (const day of ['01', '02', '03']) {
+    writeFileSync(join(backups, `askback-2026-01-${day}T031500Z.backup`), 'an old backup');
+  }
+  const made = await askback(['backup', backups, '--keep', '2', '--json'], old);
+  assert.equal(made.code, 0, made.stderr);
+  const { file: newest, rows } = JSON.parse(made.stdout);
+  assert.deepEqual(
+    readdirSync(backups).sort(),
+    ['askback-2026-01-03T031500Z.backup', basename(newest), 'askback-notes.backup'].sort(),
+  );
+
+  const scratch = join(home, 'scratch');
+  mkdirSync(scratch);
+  chmodSync(scratch, 0o755);
+  const verified = await askback(['backup', 'verify', backups, '--json'], {
+    ...old,
+    TMPDIR: scratch,
+  });
+  assert.equal(verified.code, 0, verified.stderr);
+  const answer = JSON.parse(verified.stdout);
+  assert.deepEqual([answer.file, answer.rows, answer.secret_key], [newest, rows, null]);
+  assert.equal(answer.organizations, 2);
+  assert.ok(answer.responses > 100);
+  assert.deepEqual(readdirSync(scratch), []);
+});
+
+test('backup verify rejects a damaged backup and an empty folder', async () => {
+  const damaged = join(home, 'verify-damaged');
+  writeFileSync(damaged, readFileSync(file).subarray(0, -100));
+  const refused = await askback(['backup', 'verify', damaged], old);
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  assert.match(refused.stderr, /cannot be restored: it is cut short/);
+  const empty = await askback(['backup', 'verify', mkdtempSync(join(home, 'empty-'))], old);
+  assert.match(empty.stderr, /has no backup/);
+});
+
+test('backup --keep is rejected without a folder', async () => {
+  const { code, stderr } = await askback(['backup', join(home, 'other'), '--keep', '2'], old);
+  assert.equal(code, 2);
+  assert.match(stderr, /--keep needs a folder/);
 });
 
 test('backup and restore refuse to overwrite existing data', async () => {

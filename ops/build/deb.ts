@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
+  globSync,
   lstatSync,
   lutimesSync,
   mkdirSync,
@@ -34,7 +35,7 @@ const seconds = Number(process.env['SOURCE_DATE_EPOCH'] ?? git('log', '-1', '--f
 
 rmSync(tree, { recursive: true, force: true });
 place('dist/askback', 'usr/bin/askback', 0o755);
-for (const unit of ['askback.service', 'askback.socket']) {
+for (const unit of globSync('*.{service,socket,timer}', { cwd: 'ops/systemd' })) {
   place(`ops/systemd/${unit}`, `usr/lib/systemd/system/${unit}`);
 }
 place('ops/systemd/askback.env', 'etc/askback/askback.env', 0o640);

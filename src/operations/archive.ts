@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { commandActor, recordAct } from '../audit/acts.ts';
@@ -6,12 +6,18 @@ import { type CommandTools, databaseCommand, inDatabase } from '../command-tools
 import { Refusal } from '../errors.ts';
 import { type Archive, backup } from '../lib/backup/backup.ts';
 import { restore } from '../lib/backup/restore.ts';
-import { command, flag, option, optional, UsageError } from '../lib/cli/command.ts';
+import { command, flag, option, optional, UsageError, Whole } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
-import { readSecretKey, rejectOtherKey, saveRestoredKey } from '../lib/crypto/secrets.ts';
+import {
+  createSecrets,
+  readSecretKey,
+  rejectOtherKey,
+  saveRestoredKey,
+} from '../lib/crypto/secrets.ts';
 import { explainError } from '../lib/db/await-database.ts';
-import type { Sql } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
+import { startTemporary } from '../lib/embedded-postgres/embedded.ts';
 import { listAssets, readAsset } from '../lib/process/lifecycle.ts';
 import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
@@ -19,8 +25,9 @@ import { type ErasedAgain, eraseAgain } from '../people/erase.ts';
 import { readErasures } from '../people/receipts-file.ts';
 import { markRepliesUnknownAfterRestore } from '../replies/reply.ts';
 import { markUnknownAfterRestore } from '../sends/mail-job.ts';
-import { configuredSecrets } from '../settings.ts';
-import { hasOrganizations } from './queries.ts';
+import { type Config, configuredSecrets } from '../settings.ts';
+import { countUnreadableSecrets, wrongKeySentence } from './health.ts';
+import { countRestored, hasOrganizations } from './queries.ts';
 
 export const archive: Archive = {
   program: 'askback',
@@ -42,14 +49,21 @@ const BackupFile = v.pipe(
   v.check((path) => path !== '-', 'must be a file name: a backup cannot be written to a pipe'),
 );
 
-const file = option(BackupFile, 'FILE', 'the file of the backup');
-
 const backupCommand = databaseCommand({
   name: 'backup',
   does: 'writes all data of the deployment into one file, even while askback is running',
-  options: { file, force: flag('overwrite an existing file') },
+  options: {
+    file: option(BackupFile, 'FILE', 'the file of the backup, or a folder for a new file in it'),
+    force: flag('overwrite an existing file'),
+    keep: optional(Whole(1, 10_000), 'N', 'with a folder: keep the N newest backups in it'),
+  },
   operands: ['file'],
-  async run(db, { file, force }, { config, tools }) {
+  async run(db, { file: target, force, keep }, { config, tools }) {
+    const folder = isFolder(target) ? target : undefined;
+    if (keep !== undefined && !folder) {
+      throw new UsageError(`--keep needs a folder, and ${target} is none`, backupCommand.usage);
+    }
+    const file = folder ? join(folder, backupName(new Date())) : target;
     if (existsSync(file) && !force) {
       throw new Refusal('conflict', `${file} exists: use another name, or --force`);
     }
@@ -58,12 +72,86 @@ const backupCommand = databaseCommand({
     await recordBackup(db, rows).catch((error: unknown) => {
       tools.say(`the backup is complete, but its time was not recorded: ${explainError(error)}`);
     });
+    const old = folder && keep ? listBackupFiles(folder).slice(keep) : [];
+    for (const path of old) rmSync(path);
     const key = secretKey
       ? 'It contains the secret key: store it where only you can read it.'
       : 'It does not contain the secret key: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.';
-    return { data: { file, rows }, text: `wrote ${rows} rows to ${file}. ${key}` };
+    const removed = old.length > 0 ? ` Deleted ${old.length} older backups.` : '';
+    return {
+      data: { file, rows, deleted: old },
+      text: `wrote ${rows} rows to ${file}. ${key}${removed}`,
+    };
   },
 });
+
+const isFolder = (path: string) =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Sorts by time. */
+const backupName = (at: Date) =>
+  `askback-${at.toISOString().slice(0, 19).replaceAll(':', '')}Z.backup`;
+
+/** Newest first. Other files of the folder never match, so that retention cannot delete them. */
+const listBackupFiles = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => /^askback-\d{4}-\d\d-\d\dT\d{6}Z\.backup$/.test(name))
+    .sort()
+    .reverse()
+    .map((name) => join(folder, name));
+
+const verifyCommand = command({
+  name: 'backup verify',
+  does: 'restores a backup into a temporary database, checks it, and deletes the database again',
+  options: {
+    file: option(BackupFile, 'FILE', 'the file of the backup, or a folder for its newest backup'),
+  },
+  operands: ['file'],
+  async run(tools: CommandTools, { file: target }) {
+    const [file] = isFolder(target) ? listBackupFiles(target) : [target];
+    if (!file) throw new Refusal('invalid', `${target} has no backup`);
+    const server = await startTemporary({ program: archive.program });
+    try {
+      const config = temporaryConfig(tools.config(), server.url);
+      const { key, ...restored } = await restoreInto(config, tools, file);
+      const secretKey = key ?? config.secretKey;
+      const { unreadable, ...counts } = await inDatabase({ ...tools, config: () => config }, (db) =>
+        examineRestored(db, secretKey),
+      );
+      const wrongKey = wrongKeySentence(unreadable);
+      const lines = [
+        `${file} of ${restored.created_at} can be restored: ${restored.rows} rows`,
+        Object.entries(counts)
+          .map(([name, value]) => `${name.replace('_', ' ')}: ${formatCount(value)}`)
+          .join(', '),
+        wrongKey ?? (secretKey ? 'the secret key fits' : 'no secret key to check'),
+      ];
+      return {
+        data: { file, ...restored, ...counts, secret_key: wrongKey ?? null },
+        text: lines.join('\n'),
+        exitCode: wrongKey ? 1 : 0,
+      };
+    } finally {
+      await server.stop();
+    }
+  },
+});
+
+const formatCount = (value: number | Date | null) =>
+  value instanceof Date ? value.toISOString() : (value ?? 'none');
+
+/** The deployment of `config` stays untouched. */
+const temporaryConfig = (config: Config, url: string): Config => ({
+  ...config,
+  databaseUrl: url,
+  sessionDatabaseUrl: null,
+  readDatabaseUrl: null,
+});
+
+async function examineRestored(db: Db, secretKey: Buffer | null) {
+  const unreadable = secretKey ? await countUnreadableSecrets(db, createSecrets([secretKey])) : 0;
+  return { ...(await countRestored(db)), unreadable };
+}
 
 const restoreCommand = command({
   name: 'restore',
@@ -99,17 +187,27 @@ const restoreCommand = command({
 
 async function restoreFile(tools: CommandTools, file: string) {
   const config = tools.config();
+  const { key: _, ...restored } = await restoreInto(config, tools, file, config.secretKey === null);
+  return restored;
+}
+
+/** Keeps the key of the backup in the data folder if `keepsKey`. */
+async function restoreInto(config: Config, tools: CommandTools, file: string, keepsKey = false) {
   const { db, sessions, dataDir, close } = await openDatabase(config, { ...tools, connections: 3 });
+  let key: Buffer | null = null;
   try {
     await refuseUnfitPostgres(db);
     await prepareQueue(db, sessions);
-    const isKept = !config.secretKey;
-    return await restore(db, file, {
+    const restored = await restore(db, file, {
       archive,
-      checkKey: (key) => isKept && rejectOtherKey(dataDir, key),
-      saveKey: (key) => isKept && saveRestoredKey(dataDir, key),
+      checkKey: (key) => keepsKey && rejectOtherKey(dataDir, key),
+      saveKey: (saved) => {
+        key = saved;
+        if (keepsKey) saveRestoredKey(dataDir, saved);
+      },
       afterRestore: [markUnknownAfterRestore, markRepliesUnknownAfterRestore, recordRestore],
     });
+    return { ...restored, key: key as Buffer | null };
   } finally {
     await close();
   }
@@ -119,7 +217,7 @@ const describeErasures = ({ receipts, erased_again, unknown_organizations }: Era
   `receipts of erasures: ${receipts}; erased again: ${erased_again}` +
   (unknown_organizations > 0 ? `; of unknown organizations: ${unknown_organizations}` : '');
 
-export const archiveCommands = [backupCommand, restoreCommand];
+export const archiveCommands = [backupCommand, verifyCommand, restoreCommand];
 
 /** The operator page shows the time of the newest backup. A replica cannot record it. */
 const recordBackup = (db: Sql, rows: number) =>

@@ -107,7 +107,7 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
     ...['org', 'member', 'key', 'survey'].map((noun) => `${noun} list`),
     ...['webhook', 'theme', 'audit', 'reporter', 'erasure'].map((noun) => `${noun} list`),
     ...['org show', 'audit export'],
-    ...['mail preview', 'contact why'],
+    ...['mail preview', 'contact why', 'backup verify'],
   ]),
 };
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { CommandTools } from '../../src/command-tools.ts';
-import { saveRestoredKey } from '../../src/lib/crypto/secrets.ts';
+import { createSecrets, saveRestoredKey } from '../../src/lib/crypto/secrets.ts';
 import { archiveCommands } from '../../src/operations/archive.ts';
 import { listBackups } from '../../src/operations/operator/queries.ts';
 import { loadConfig } from '../../src/settings.ts';
-import { makeOrganization } from '../support/make/rows.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { secretKey } from '../support/processes/program.ts';
 
@@ -17,7 +17,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const { db, url } = await testDatabase();
 await makeOrganization(db);
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, ASKBACK_DATA_DIR: folder };
-const [backup] = archiveCommands;
+const [backup, verify] = archiveCommands;
 saveRestoredKey(folder, Buffer.alloc(32, 1));
 
 /** Stands in for the built-in Postgres, which has its key in the data directory. */
@@ -55,3 +55,20 @@ for (const [inEnvironment, said] of keys) {
     assert.ok(newest && newest >= begun, 'its time is recorded');
   });
 }
+
+test('backup verify fails when the secret key does not open webhook secrets', async () => {
+  const org = await makeOrganization(db);
+  const id = await makeWebhook(db, org);
+  const other = createSecrets([Buffer.alloc(32, 9)]);
+  const secret = other.seal({ owner: org, id }, 'whsec_other');
+  await db`update webhooks set secret = ${secret} where id = ${id}`;
+  const file = join(folder, 'other-key');
+  const tools = toolsWith({ inEnvironment: true });
+  await backup!.run(tools, [file], 'askback');
+  const { output, exitCode } = await verify!.run(tools, [file], 'askback');
+  assert.equal(exitCode, 1);
+  assert.match(
+    output,
+    /can be restored: \d+ rows\norganizations: \d+.*\nASKBACK_SECRET_KEY is not/,
+  );
+});

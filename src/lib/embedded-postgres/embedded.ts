@@ -206,13 +206,13 @@ async function isLastUser(turn: Lock, users: Lock): Promise<boolean> {
 const addressAt = (socketFolder: string, program: string) =>
   `postgres://${program}@localhost/${program}?host=${encodeURIComponent(socketFolder)}`;
 
-/** A fresh Postgres for tests. `stop` removes it. */
-export async function startTemporary({ durable = false } = {}) {
+/** A fresh Postgres for tests and rehearsals. `stop` removes it. */
+export async function startTemporary({ durable = false, program = 'temporary' } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'temporary-postgres-'));
   chmodSync(home, 0o755); // under root, the server's account must be able to enter
   const remove = () => rmSync(home, { recursive: true, force: true });
   try {
-    const options = { durable, keepRoot: true, say: () => {}, program: 'temporary' };
+    const options = { durable, keepRoot: true, say: () => {}, program };
     const { url, stop } = await startEmbedded({ ...options, dataDir: join(home, 'data') });
     return { url, stop: () => stop().finally(remove) };
   } catch (error) {
