@@ -26,6 +26,7 @@ export function noticesFor(packages: readonly string[]): string {
     ),
     section('ICU (with PostgreSQL)', sectionOfNode(node, 'ICU')),
     section('zlib (with PostgreSQL)', sectionOfNode(node, 'zlib')),
+    section('Lucide icons 1.62.0', readFileSync(`${texts}/lucide.txt`, 'utf8')),
     ...packageSections(packages),
   ].join('\n');
 }

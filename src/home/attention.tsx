@@ -1,7 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { noOwner } from '../responses/filter.queries.ts';
-import { State, type StateKind, Time } from '../web/app/badges.tsx';
+import { type StateKind, Time, toneOf } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
+import { Icon, type IconName } from '../web/app/icon.tsx';
 import { count, counted } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
 import { type AttentionCounts, maxCounted } from './queries.ts';
@@ -15,14 +16,14 @@ type AttentionProps = { counts: AttentionCounts; organization: NavOrganization }
 export function AttentionPart({ counts, organization }: AttentionProps) {
   const items = attentionItems(counts, organization);
   return (
-    <section class="off-paper" aria-labelledby="attention">
+    <section class="card off-paper" aria-labelledby="attention">
       <div class="title">
         <h2 id="attention">Needs attention</h2>
       </div>
       {items.length === 0 ? <p class="soft">You’re all caught up.</p> : null}
-      <ul class="rows look">
-        {items.map(({ kind, title, text, ...link }) => (
-          <LinkItem title={<State kind={kind}>{title}</State>} {...link}>
+      <ul class="rows">
+        {items.map(({ kind, text, ...item }) => (
+          <LinkItem tone={toneOf[kind]} {...item}>
             {text}
           </LinkItem>
         ))}
@@ -33,6 +34,7 @@ export function AttentionPart({ counts, organization }: AttentionProps) {
 
 type AttentionItem = {
   kind: StateKind;
+  icon: IconName;
   title: string;
   text: Child;
   href: string;
@@ -47,6 +49,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
     const times = failure_count === 1 ? 'once' : `${failure_count} times in a row`;
     return {
       kind: active ? 'warning' : 'failed',
+      icon: 'webhook',
       title: active ? 'Webhook failing' : 'Webhook turned off',
       text: `${host} failed ${times}.`,
       href: `${base}/webhooks/${id}`,
@@ -58,6 +61,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
     const isPaused = status === 'paused';
     items.push({
       kind: isPaused ? 'failed' : 'warning',
+      icon: 'send',
       title: isPaused ? 'Campaign paused' : 'Campaign delayed by the mail server',
       text: `${name}: ${reason}`,
       href: `${base}/surveys/${survey_id}/send/${id}`,
@@ -73,6 +77,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
         : counted(open_detractors, 'detractor');
     items.push({
       kind: 'waiting',
+      icon: 'user-plus',
       title: `${detractors} unassigned`,
       text: (
         <>
@@ -87,6 +92,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
   if (held > 0) {
     items.push({
       kind: 'waiting',
+      icon: 'inbox',
       title: `${counted(held, 'response')} on hold`,
       text: 'These look automated. They won’t count until you release them.',
       href: `${base}/responses?held=true`,
@@ -99,6 +105,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
   if (used >= nearLimitPercent) {
     items.push({
       kind: used >= 100 ? 'failed' : 'warning',
+      icon: 'mail',
       title: `${used}% of this month’s emails used`,
       text: `${count(mails_used)} of ${count(monthly_send_limit)}.`,
       href: `${base}/settings/usage`,
@@ -109,6 +116,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
   if (mails_failed >= minFailures && mails_failed > maxFailedShare * (mails_sent + mails_failed)) {
     items.push({
       kind: 'failed',
+      icon: 'mail',
       title: `${counted(mails_failed, 'email')} failed in the last 7 days`,
       text: `${count(mails_sent)} were sent. Check the mail settings.`,
       href: `${base}/settings/mail`,
@@ -119,6 +127,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
   if (bounced >= minFailures && bounced > maxFailedShare * mails_sent) {
     items.push({
       kind: 'warning',
+      icon: 'mail',
       title: `${counted(bounced, 'address', 'addresses')} bounced in the last 7 days`,
       text: 'These addresses are blocked and get no more emails.',
       href: `${base}/people`,
@@ -141,9 +150,11 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
   const mayEdit = role !== 'viewer';
   return (
     <>
-      <section aria-labelledby="first">
-        <h2 id="first">Get your first response in four steps</h2>
-        <p class="soft">Your score appears here with the first response.</p>
+      <section class="card flush" aria-labelledby="first">
+        <div class="title">
+          <h2 id="first">Get your first response in four steps</h2>
+          <p class="sub">Your score appears here with the first response.</p>
+        </div>
         <ol class="steps">
           <Step title="Create the organization" done>
             You are the {role} of <bdi>{name}</bdi>.
@@ -181,11 +192,12 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
         </ol>
       </section>
       {mayEdit ? (
-        <section aria-labelledby="later">
+        <section class="card" aria-labelledby="later">
           <h2 id="later">Later</h2>
-          <ul class="rows look measure">
+          <ul class="rows">
             {role === 'owner' ? (
               <LinkItem
+                icon="user-plus"
                 title="Invite your team"
                 href={`${base}/settings/members`}
                 act="Invite"
@@ -194,14 +206,19 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
                 Viewers read everything; editors also send surveys and tag responses.
               </LinkItem>
             ) : null}
-            <LinkItem title="Connect other tools" href={`${base}/webhooks/new`} act="New webhook">
+            <LinkItem
+              icon="webhook"
+              title="Connect other tools"
+              href={`${base}/webhooks/new`}
+              act="New webhook"
+            >
               Send each response to your systems in seconds with a signed webhook.
             </LinkItem>
-            <LinkItem title="Bring your history">
+            <LinkItem icon="upload" title="Bring your history">
               The operator of this server can import past responses from a CSV file with{' '}
               <code>askback import responses</code>.
             </LinkItem>
-            <LinkItem title="Use the API" href="/docs" act="API" about="documentation">
+            <LinkItem icon="key" title="Use the API" href="/docs" act="API" about="documentation">
               Everything you see here is available by API.
             </LinkItem>
           </ul>
@@ -222,28 +239,39 @@ type StepProps = {
 function Step({ title, done = false, act, children }: StepProps) {
   return (
     <li class={done ? 'did' : undefined}>
-      <h3>
-        {title}
-        {done ? <span class="hidden"> (done)</span> : null}
-      </h3>
-      <p class="soft">{children}</p>
+      <div>
+        <h3>
+          {title}
+          {done ? <span class="hidden"> (done)</span> : null}
+        </h3>
+        <p class="sub">{children}</p>
+      </div>
       {act && !done ? (
-        <div class="actions">
-          <LinkButton href={act.href} text={act.text} kind={act.primary ? 'primary' : undefined} />
-        </div>
+        <LinkButton href={act.href} text={act.text} kind={act.primary ? 'primary' : undefined} />
       ) : null}
     </li>
   );
 }
 
-type LinkItemProps = { title: Child; href?: string; act?: string; about?: string; children: Child };
+type LinkItemProps = {
+  icon: IconName;
+  tone?: string;
+  title: string;
+  href?: string;
+  act?: string;
+  about?: string;
+  children: Child;
+};
 
-const LinkItem = ({ title, href, act, about, children }: LinkItemProps) => (
+const LinkItem = ({ icon, tone = 'is-even', title, href, act, about, children }: LinkItemProps) => (
   <li>
+    <span class={`badge ${tone}`}>
+      <Icon name={icon} />
+    </span>
     <div>
-      <p>{title}</p>
-      <p class="meta">{children}</p>
+      <p class="who">{title}</p>
+      <p class="sub">{children}</p>
     </div>
-    {href ? <LinkButton href={href} text={act} about={about} kind="more" /> : null}
+    {href ? <LinkButton href={href} text={act} about={about} mini /> : null}
   </li>
 );

@@ -4,6 +4,7 @@ import type { Db } from '../lib/db/db.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
 import type { FormState } from '../web/app/forms.tsx';
+import { Icon } from '../web/app/icon.tsx';
 import { withQuery } from './parts.tsx';
 import { findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
 import {
@@ -73,6 +74,7 @@ export function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps
       <summary class="button">
         <bdi>{scopeName(scope)}</bdi>
         <span class="hidden">, change survey</span>
+        <Icon name="chevron-down" />
       </summary>
       <ul class="list">
         {[...kindScopes(setting, properties), ...surveys].map((each) => (

@@ -1,35 +1,32 @@
 import type { Child } from 'hono/jsx';
 import { ResponseRow } from '../responses/response-row.tsx';
 import { percentage } from '../survey-types.ts';
+import { Bar, Funnel } from '../web/app/drawings.tsx';
 import { Field, type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
-import { Funnel } from '../web/app/trend-chart.tsx';
 import type { AskedCounts, NewestComment } from './figures.ts';
 import { type HomePeriod, periodDays, type ScopeQuery } from './rules.ts';
 
-export function AskedPart({ asked }: { asked: AskedCounts }) {
-  const share = (part: number) => (
-    <>
-      {count(part)}{' '}
-      {asked.asked === 0 ? null : <small class="soft">{percentage(part, asked.asked)}%</small>}
-    </>
-  );
+export function AskedPart({ asked: { asked, arrived, answered } }: { asked: AskedCounts }) {
+  const step = (name: string, part: number) => ({
+    name: <span class="soft">{name}</span>,
+    count: count(part),
+    share: asked === 0 || part === asked ? null : `${percentage(part, asked)}%`,
+    bar: <Bar part={part} whole={asked} />,
+  });
   return (
-    <section aria-labelledby="asked">
-      <div class="title">
-        <h2 id="asked">Response rate</h2>
-      </div>
-      {asked.asked === 0 ? (
+    <section class="card" aria-labelledby="asked">
+      <h2 id="asked">Response rate</h2>
+      {asked === 0 ? (
         <p class="soft">No emails sent.</p>
       ) : (
-        <Funnel
-          steps={[
-            { name: 'Sent', count: asked.asked, figure: count(asked.asked) },
-            { name: 'Delivered', count: asked.arrived, figure: share(asked.arrived) },
-            { name: 'Responded', count: asked.answered, figure: share(asked.answered) },
-          ]}
-        />
+        <>
+          <p class="figure">{percentage(answered, asked)}%</p>
+          <Funnel
+            steps={[step('Sent', asked), step('Delivered', arrived), step('Responded', answered)]}
+          />
+        </>
       )}
     </section>
   );
@@ -44,14 +41,14 @@ type CommentsProps = {
 
 export function CommentsPart({ comments, organization, total, all }: CommentsProps) {
   return (
-    <section class="part" aria-labelledby="newest">
+    <section class="card" aria-labelledby="newest">
       <div class="title">
         <h2 id="newest">Newest comments</h2>
         {total === 0 ? null : (
           <LinkButton
             href={all}
             text={total === 1 ? 'View response' : `All ${count(total)} responses`}
-            kind="more"
+            kind="quiet"
           />
         )}
       </div>
@@ -63,6 +60,7 @@ export function CommentsPart({ comments, organization, total, all }: CommentsPro
               response={comment}
               href={`/o/${organization.slug}/responses/${comment.id}`}
               title={comment.contact_name ?? comment.contact_email ?? 'Anonymous'}
+              person={comment.contact_name ?? comment.contact_email}
             />
           </li>
         ))}
@@ -91,7 +89,7 @@ export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
                 href={withQuery(path, { ...scope, period: name })}
                 aria-current={!isCustom && name === period.name ? 'true' : undefined}
               >
-                {days} d<span class="rest">ays</span>
+                {days} days
               </a>
             </li>
           ))}
@@ -116,9 +114,9 @@ type UnfoldProps = {
 };
 
 const Unfold = ({ text, isChosen, isOpen, path, params, children }: UnfoldProps) => (
-  <details class="unfold" open={isOpen}>
+  <details class="menu" open={isOpen}>
     <summary class={isChosen ? 'button chosen' : 'button'}>{text}</summary>
-    <form method="get" action={path} class="inline">
+    <form method="get" action={path} class="list end stack">
       {Object.entries(params).map(([name, value]) =>
         value ? <input type="hidden" name={name} value={value} /> : null,
       )}

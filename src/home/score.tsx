@@ -5,6 +5,7 @@ import { addDays } from '../responses/period.ts';
 import {
   boundsOf,
   type Change,
+  type Counted,
   formatInterval,
   formatPoints,
   formatValue,
@@ -12,11 +13,14 @@ import {
   percentage,
   type SurveyType,
   signedNps,
+  totalOf,
   typeFacts,
 } from '../survey-types.ts';
+import { Gauge, PartsBar } from '../web/app/drawings.tsx';
 import type { FormState } from '../web/app/forms.tsx';
+import { Icon } from '../web/app/icon.tsx';
 import { count, counted, DataTable } from '../web/app/lists.tsx';
-import { PartsBar, TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
+import { TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
 import { readFigures, type TrendFigures } from './figures.ts';
 import { AskedPart, PropertyChoice, withQuery } from './parts.tsx';
 import { findAnsweredDays } from './queries.ts';
@@ -48,14 +52,14 @@ export function SegmentsPart({ path, scope, period, comparison, form }: Segments
   const { names = [], by = null, segments = [] } = comparison ?? {};
   const offered = names.filter((name) => !(propertyParameter(name) in scope.properties));
   return (
-    <section class="part" id="compare" aria-labelledby="compare-heading">
+    <section class="card" id="compare" aria-labelledby="compare-heading">
       <div class="title">
         <h2 id="compare-heading">By property</h2>
         <PropertyChoice path={path} params={asked} form={form} />
       </div>
       {offered.length === 0 ? null : (
         <nav aria-label="Compare by property">
-          <ul class="actions">
+          <ul class="acts">
             {offered.map((name) => (
               <li>
                 {name === by ? (
@@ -122,7 +126,7 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
           };
         })}
       />
-      <p class="small soft">Top values in the latest {count(sampledResponses)} responses.</p>
+      <p class="sub">Top values in the latest {count(sampledResponses)} responses.</p>
     </>
   );
 }
@@ -158,14 +162,15 @@ export async function surveyTrend(
   const selection = { scope, period, timeZone };
   const { by, steps, asked: counts } = await readFigures(db, orgId, selection);
   return (
-    <div class="columns score part">
-      {counts === null ? null : <AskedPart asked={counts} />}
-      <section aria-labelledby="trend-heading">
+    <div class="grid main-side">
+      <section class="card" aria-labelledby="trend-heading">
         <div class="title">
           <h2 id="trend-heading">Over time</h2>
+          <TrendLegend by={by} />
         </div>
         <Trend {...{ type, timeZone, by, steps }} />
       </section>
+      {counts === null ? null : <AskedPart asked={counts} />}
     </div>
   );
 }
@@ -194,72 +199,94 @@ export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: 
   withQuery(path, { ...scope, category, date_from: period.from, date_to: period.to });
 
 export function ScorePart(props: ScoreProps) {
-  const { type, period, now, before, change } = props;
+  const { type, period, now, before, change, by } = props;
   const { lead, rest } = describeChange({ type, change, before, period });
   return (
-    <section class="columns score" aria-labelledby="score">
-      <div>
-        <h2 id="score">{typeFacts(type).number}</h2>
-        <p class="small soft">
-          {longDay(period.from)} to {longDay(period.to)}
-        </p>
+    <section class="card hero" aria-labelledby="score">
+      <div class="verdict">
+        <div>
+          <h2 id="score">{typeFacts(type).number}</h2>
+          <p class="sub">
+            {longDay(period.from)} to {longDay(period.to)}
+          </p>
+        </div>
+        <ScoreGauge type={type} measured={now} />
         {now.value === null ? (
-          <p class="now">
-            <span>
-              No responses{' '}
-              {period.name === 'custom' ? 'on these days' : `in the last ${period.days} days`}
-            </span>
+          <p>
+            No responses{' '}
+            {period.name === 'custom' ? 'on these days' : `in the last ${period.days} days`}
           </p>
         ) : (
-          <>
-            <p class="now">
-              <strong>{formatValue(type, now.value)}</strong>
-            </p>
-            {now.interval === null ? null : (
-              <p class="small soft">Margin of error (95%): {formatInterval(type, now.interval)}</p>
-            )}
-            <p>
-              <ChangeLead lead={lead} change={change} />
-              {rest}
-            </p>
-            <p class="small soft">{counted(now.total, 'response')}</p>
-          </>
+          <p>
+            <ChangeLead lead={lead} change={change} />
+            {rest} <span class="soft">{counted(now.total, 'response')}.</span>
+          </p>
         )}
         {now.total === 0 ? null : <Categories {...props} />}
       </div>
       <div>
+        <div class="title">
+          <h2>Trend</h2>
+          {now.total === 0 ? null : <TrendLegend by={by} />}
+        </div>
         <Trend {...props} />
       </div>
     </section>
   );
 }
 
+/** A score on its scale, with its interval. */
+export const ScoreGauge = ({ type, measured }: { type: SurveyType; measured: Measured }) => (
+  <Gauge
+    value={measured.value}
+    interval={measured.interval}
+    bounds={boundsOf(type)}
+    format={(value) => formatValue(type, value)}
+    label={typeFacts(type).number}
+  />
+);
+
 /** Only significant changes get a colour and a shape. */
 export function ChangeLead({ lead, change }: { lead: string; change: Change | null }) {
-  if (change?.meaning === 'better') return <span class="state is-promoter">{lead}</span>;
-  if (change?.meaning === 'worse') return <span class="state is-detractor">{lead}</span>;
-  return lead === '' ? null : <strong>{lead}</strong>;
-}
-
-function Categories({ tally: { promoters, passives, detractors }, type, responses }: ScoreProps) {
-  const total = promoters + passives + detractors;
-  const parts = [
-    { kind: 'promoter', name: 'Promoters', share: promoters },
-    { kind: 'passive', name: 'Passives', share: passives },
-    { kind: 'detractor', name: 'Detractors', share: detractors },
-  ] as const;
-  const shown = parts.filter(({ kind }) => type !== 'thumbs' || kind !== 'passive');
+  const tone = change && { better: 'is-good', worse: 'is-poor' }[change.meaning as string];
+  if (!tone) return lead === '' ? null : <strong>{lead}</strong>;
   return (
-    <PartsBar
-      parts={shown.map((part) => ({
-        ...part,
-        figure: `${percentage(part.share, total)}%`,
-        remark: count(part.share),
-        href: responsesOf(responses, part.kind),
-      }))}
-    />
+    <span class={`delta ${tone}`}>
+      <Icon name={change.by > 0 ? 'arrow-up-right' : 'arrow-down-right'} />
+      {lead}
+    </span>
   );
 }
+
+const TrendLegend = ({ by }: { by: StepKind }) => (
+  <p class="legend">
+    <span class="key line">{by === 'moving' ? 'Last 30 days' : 'Score'}</span>
+    <span class="key band">95% interval</span>
+    <span class="key stacked">Responses</span>
+  </p>
+);
+
+const Categories = ({ tally, type, responses }: ScoreProps) => (
+  <PartsBar
+    parts={categoryParts(type, tally).map((part) => ({
+      ...part,
+      figure: `${percentage(part.share, totalOf(tally))}%`,
+      remark: count(part.share),
+      href: responsesOf(responses, part.category),
+    }))}
+  />
+);
+
+/** Promoters, passives and detractors as parts of a bar. A thumb is never passive. */
+export const categoryParts = (
+  type: SurveyType,
+  { promoters, passives, detractors }: Pick<Counted, 'promoters' | 'passives' | 'detractors'>,
+) =>
+  [
+    { category: 'promoter', tone: 'is-promoter', name: 'Promoters', share: promoters },
+    { category: 'passive', tone: 'is-passive', name: 'Passives', share: passives },
+    { category: 'detractor', tone: 'is-detractor', name: 'Detractors', share: detractors },
+  ].filter(({ category }) => type !== 'thumbs' || category !== 'passive');
 
 type TrendProps = Pick<ScoreProps, 'type' | 'timeZone' | 'by' | 'steps'>;
 
@@ -278,7 +305,6 @@ function Trend({ type, timeZone, by, steps }: TrendProps) {
     `lowest ${formatValue(type, Math.min(...values))}, highest ${formatValue(type, Math.max(...values))}.`;
   return (
     <TrendChart
-      id="trend"
       title={title}
       description={description}
       caption={`${title}. ${band} Days in ${timeZone}.`}
@@ -304,6 +330,9 @@ function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: Step
   const { value, interval, total } = step.measured;
   const [score, sure] = scoreTexts(type, step.measured);
   const name = stepName(step.start, by);
+  const own = step.own ?? step;
+  const ownTotal = totalOf(own);
+  const parts = categoryParts(type, own);
   return {
     value,
     interval,
@@ -314,10 +343,14 @@ function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: Step
       sure,
       ...[step.promoters, step.passives, step.detractors, total].map((number) => count(number)),
     ],
-    tooltip:
-      value === null
-        ? `${name}: no responses`
-        : `${name}: ${score}${interval === null ? '' : ` (${sure})`}, ${counted(total, 'response')}`,
+    parts,
+    tip: [
+      value === null ? 'No responses' : `${score}${interval === null ? '' : ` · ${sure}`}`,
+      `${name}: ${counted(ownTotal, 'response')}`,
+      ...(ownTotal === 0
+        ? []
+        : [parts.map((part) => `${part.share} ${part.name.toLowerCase()}`).join(', ')]),
+    ],
   };
 }
 

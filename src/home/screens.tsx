@@ -61,7 +61,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
         <ScorePart
           {...{ type: scope.type, period, timeZone: setting.time_zone, responses, ...score }}
         />
-        <div class="columns home part">
+        <div class="grid main-side">
           <div>
             <AttentionPart {...{ counts, organization }} />
             {asked === null ? null : <AskedPart asked={asked} />}

@@ -2,8 +2,8 @@ import { startOf, type TrendInterval, trendIntervals } from '../responses/trend.
 import { type Counted, totalOf } from '../survey-types.ts';
 import { daysByDay, type HomePeriod, sumOf } from './rules.ts';
 
-/** `start` is the first day. */
-export type Step = { start: string } & Counted;
+/** `start` is the first day. A moving step also has the responses of its own days. */
+export type Step = { start: string; own?: Counted } & Counted;
 
 /** `moving` is the score of the 30 days up to and including `start`. */
 export type StepKind = TrendInterval | 'moving';
@@ -29,13 +29,15 @@ export function longerSteps(
     const steps = groupDays(shown, by).map(([start, group]) => ({ start, ...sumOf(group) }));
     if (steps.length >= minSteps && hasEnough(steps)) return { by, steps };
   }
-  const lastDays = groupDays(shown, length > daysByDay ? 'week' : 'day').map(([, group]) =>
-    days.indexOf(group.at(-1)!),
-  );
-  const steps = lastDays.map((last) => ({
-    start: days[last]!.start,
-    ...sumOf(days.slice(last + 1 - movingDays, last + 1)),
-  }));
+  const groups = groupDays(shown, length > daysByDay ? 'week' : 'day');
+  const steps = groups.map(([, group]) => {
+    const last = days.indexOf(group.at(-1)!);
+    return {
+      start: days[last]!.start,
+      own: sumOf(group),
+      ...sumOf(days.slice(last + 1 - movingDays, last + 1)),
+    };
+  });
   return { by: 'moving', steps };
 }
 

@@ -89,7 +89,7 @@ const expiry = {
 
 function showForm(c: Context<ScreenEnv>, form = emptyForm()) {
   const body = (
-    <form method="post" action={listPath(c)} class="fields narrow">
+    <form method="post" action={listPath(c)} class="card stack narrow">
       <FormErrors form={form} />
       <Field
         name="name"
@@ -140,7 +140,7 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
       {made ? (
         <Secret title={`Copy the key “${made.name}” now`} label="Key" value={made.key} done={here}>
           <p>You won’t see it again.</p>
-          <p class="small soft">Send it in the X-API-Key header. For example:</p>
+          <p class="sub">Send it in the X-API-Key header. For example:</p>
           <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
         </Secret>
       ) : null}
@@ -151,7 +151,7 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
           <LinkButton href={`${here}/new`} text="New API Key" kind={made ? undefined : 'primary'} />
         }
       >
-        <p class="small soft">
+        <p class="sub">
           {counted(total, revoked ? 'revoked key' : 'key')}. Anyone with a key can act on behalf of{' '}
           {c.var.organization.name}.
         </p>
@@ -204,12 +204,12 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
   return [
     <>
       <bdi>{key.name}</bdi>
-      <span class="mono soft light block">ask_live_{key.public_id}…</span>
+      <span class="mono sub block">ask_live_{key.public_id}…</span>
     </>,
     permission[key.permission],
     <>
       {key.last_used_at ? <Time at={key.last_used_at} show="ago" /> : 'never'}
-      <span class="small soft block">
+      <span class="sub block">
         created <Time at={key.created_at} show="ago" />
       </span>
     </>,

@@ -129,7 +129,7 @@ async function showChoices(
   const body = (
     <>
       <Part id="notifications" title="Notifications">
-        <p class="small soft">
+        <p class="sub">
           Emails to {member.email} about {organization.name}. Only you can see and change these
           settings.
         </p>
@@ -148,7 +148,7 @@ type ChoicesFormProps = { form: FormState; action: string; choices: Notification
 
 function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
   return (
-    <form method="post" action={action} class="fields narrow">
+    <form method="post" action={action} class="card stack narrow">
       <FormErrors form={form} />
       <Choice
         name="events"
@@ -174,7 +174,7 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
         help="Sets when your day and week begin."
         required
       />
-      <div class="actions">
+      <div class="acts">
         <button type="submit" class="primary">
           Save
         </button>
@@ -187,18 +187,18 @@ type ContentsPartProps = { action: string; contents: NotificationContents };
 
 const ContentsPart = ({ action, contents }: ContentsPartProps) => (
   <Part id="contents" title="Notification contents">
-    <p class="small soft">
+    <p class="sub">
       Emails and the webhook show the survey, the score and an excerpt of the comment without names
       and addresses.
     </p>
-    <form method="post" action={action} class="fields narrow">
+    <form method="post" action={action} class="card stack narrow">
       <Checkbox
         name="people"
         label="Include the contact’s name and email"
         checked={contents.people}
       />
       <Checkbox name="unedited" label="Include unredacted comments" checked={contents.unedited} />
-      <div class="actions">
+      <div class="acts">
         <button type="submit">Save contents</button>
       </div>
     </form>
@@ -214,11 +214,11 @@ export const stopPages = (tools: StopTools) =>
       const { isActive, name, target } = await readStop(tools, c);
       if (!isActive) return showStopped(c, name, target.organization);
       const body = (
-        <form method="post" class="fields">
+        <form method="post" class="stack">
           <p>
             Stop emailing {target.email} about “{name}” in {target.organization}?
           </p>
-          <div class="actions">
+          <div class="acts">
             <button type="submit" class="primary">
               Stop these emails
             </button>
@@ -277,8 +277,8 @@ type SlackPartProps = { form: FormState; action: string; hook: SlackHook | undef
 /** The URL of the webhook is a secret and never shown again. */
 const SlackPart = ({ form, action, hook }: SlackPartProps) => (
   <Part id="slack" title="Slack-compatible webhook">
-    <p class="small soft">Posts to a channel of Slack, Mattermost or a compatible program.</p>
-    <form method="post" action={action} class="fields narrow">
+    <p class="sub">Posts to a channel of Slack, Mattermost or a compatible program.</p>
+    <form method="post" action={action} class="card stack narrow">
       <FormErrors form={form} />
       <Field
         name="url"
@@ -311,13 +311,13 @@ const SlackPart = ({ form, action, hook }: SlackPartProps) => (
         help="At 9:00 in the organization’s time zone."
         options={digests.map((value) => ({ value, text: digestNames[value] }))}
       />
-      <div class="actions">
+      <div class="acts">
         <button type="submit">Save webhook</button>
       </div>
     </form>
     {hook ? (
       <form method="post" action={`${action}/remove`}>
-        <div class="actions">
+        <div class="acts">
           <button type="submit" class="danger">
             Remove webhook
           </button>

@@ -69,7 +69,7 @@ type MailFindingsProps = {
 function MailFindings({ findings, here }: MailFindingsProps) {
   return (
     <Part id="mail" title="Mail">
-      <p class="small soft">
+      <p class="sub">
         Checks the mail server, DNS and public URL, which decide whether your emails arrive.
       </p>
       {findings === null ? (
@@ -153,7 +153,7 @@ export function FindingRows<Status extends string>(props: FindingRowsProps<Statu
             </p>
             {records.map(({ action, name, type, value }, place) => (
               <div class="dns">
-                <p class="small soft">
+                <p class="sub">
                   {action === 'add' ? 'Add this record to DNS' : 'Change this record in DNS'}:
                 </p>
                 <Value

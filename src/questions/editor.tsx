@@ -21,7 +21,7 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
   const asked = questions.filter((each) => !isArchived(each));
   return (
     <>
-      <p class="small soft">
+      <p class="sub">
         Asked after the score, on the thank-you page. At most ten. Respondents can answer for 24
         hours.
       </p>
@@ -32,7 +32,7 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
           isLast={at === asked.length - 1}
         />
       ))}
-      <div class="actions">
+      <div class="acts">
         {Object.entries(kinds).map(([kind, { add }]) => (
           <Act
             {...{ action, form }}
@@ -51,7 +51,7 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
                 <input type="hidden" name={`questions.${number}.${name}`} value={value} />
               )),
           )}
-          <span class="small soft">
+          <span class="sub">
             Archived: <bdi>{own['text']}</bdi>
           </span>
           <Act
@@ -94,11 +94,11 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
   const isTicked = (name: string) => ['true', 'on'].includes(String(own[name] ?? ''));
   const error = form.errors[`questions.${number}`];
   return (
-    <fieldset class="fields" id={`question-${number}`} tabindex={-1}>
+    <fieldset class="stack" id={`question-${number}`} tabindex={-1}>
       <legend>
         Question {number}: {kinds[kind]?.name ?? kind}
       </legend>
-      {error ? <p class="mistake is-failed">{error}</p> : null}
+      {error ? <p class="error">{error}</p> : null}
       <input type="hidden" name={`${prefix}id`} value={own['id'] ?? ''} />
       <input type="hidden" name={`${prefix}kind`} value={kind} />
       <Field name={`${prefix}text`} label="Text" form={form} required />
@@ -126,7 +126,7 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
       {languages.map((tag) => (
         <TranslationFields {...{ own, number, form, kind, tag }} />
       ))}
-      <div class="actions">
+      <div class="acts">
         {isFirst ? null : (
           <Act {...{ action, form }} act={`question-up:${number}`} to={number - 1} text="Move up" />
         )}
@@ -181,7 +181,7 @@ function OptionFields({ own, number, form, action }: OptionsProps) {
   return (
     <fieldset>
       <legend>Options</legend>
-      {error ? <p class="mistake is-failed">{error}</p> : null}
+      {error ? <p class="error">{error}</p> : null}
       {rows.map((at, place) => (
         <>
           <input
@@ -213,7 +213,7 @@ function TranslationFields({ own, number, form, kind, tag }: TranslationProps) {
   return (
     <details class="reveal">
       <summary>{languageName(tag)}</summary>
-      <div class="fields">
+      <div class="stack">
         <Field name={`${prefix}text`} label="Text" form={form} />
         {kind === 'scale' ? (
           <>

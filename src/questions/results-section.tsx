@@ -1,3 +1,4 @@
+import { Bar, Funnel } from '../web/app/drawings.tsx';
 import { counted } from '../web/app/lists.tsx';
 import type { QuestionResult } from './results.ts';
 
@@ -8,14 +9,14 @@ export function QuestionResults({ results, survey, responses }: ResultsProps) {
   const shown = results.filter(({ archived, answered }) => !archived || answered > 0);
   if (shown.length === 0) return null;
   return (
-    <section aria-labelledby="questions">
+    <section class="card" aria-labelledby="questions">
       <h2 id="questions">Follow-up questions</h2>
       {shown.map((result) => (
-        <div class="part" id={result.id}>
+        <div class="card" id={result.id}>
           <h3>
             <bdi>{result.text}</bdi>
           </h3>
-          <p class="small soft">
+          <p class="sub">
             {counted(result.answered, 'answer')} of {counted(result.asked, 'response')}
             {result.mean === null ? null : `, mean ${result.mean}`}
             {result.archived ? '. Archived: no longer asked.' : null}
@@ -44,27 +45,19 @@ export function QuestionResults({ results, survey, responses }: ResultsProps) {
 }
 
 const Options = ({ result, responses }: { result: QuestionResult; responses: string }) => (
-  <dl class="funnel">
-    {result.options.map(({ id, label, count, pct }) => (
-      <div>
-        <dt>
-          {count > 0 ? (
-            <a href={`${responses}&answer.${result.id}=${id}`}>
-              <bdi>{label}</bdi>
-            </a>
-          ) : (
+  <Funnel
+    steps={result.options.map(({ id, label, count, pct }) => ({
+      name:
+        count > 0 ? (
+          <a href={`${responses}&answer.${result.id}=${id}`}>
             <bdi>{label}</bdi>
-          )}
-        </dt>
-        <dd>
-          {count} <span class="small soft">{pct}%</span>
-        </dd>
-        <dd class="drawn">
-          <svg class="meter" aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none">
-            <rect width={pct} height="4" />
-          </svg>
-        </dd>
-      </div>
-    ))}
-  </dl>
+          </a>
+        ) : (
+          <bdi>{label}</bdi>
+        ),
+      count,
+      share: `${pct}%`,
+      bar: <Bar part={pct} whole={100} />,
+    }))}
+  />
 );

@@ -70,7 +70,7 @@ export function AnswerFilters({ path, query, questions }: AnswerFiltersProps) {
   const filters = [...query].filter(([name]) => name.startsWith(prefix));
   if (filters.length === 0) return null;
   return (
-    <ul class="actions" aria-label="Answer filters">
+    <ul class="acts" aria-label="Answer filters">
       {filters.map(([parameter, value]) => {
         const question = questions.find(({ id }) => id === parameter.slice(prefix.length));
         const option = question && valuesOf(question).find(({ id }) => id === value);
@@ -87,7 +87,7 @@ export function AnswerFilters({ path, query, questions }: AnswerFiltersProps) {
               href={`${path}?${rest}`}
               text="Remove"
               about={`the filter ${words}`}
-              kind="more"
+              kind="quiet"
             />
           </li>
         );

@@ -111,7 +111,7 @@ function SentReply({ reply }: { reply: ShownReply }) {
         <p class="words" dir="auto">
           {text}
         </p>
-        {reason ? <p class="small soft">{reason}</p> : null}
+        {reason ? <p class="sub">{reason}</p> : null}
       </div>
     </li>
   );
@@ -134,7 +134,7 @@ function ReplyForm({ action, form, texts, from, suppressed }: ComposeProps) {
       {suppressed.map((kind) => (
         <p>{suppressedSentences[kind]}</p>
       ))}
-      <form method="post" action={action} class="fields">
+      <form method="post" action={action} class="stack">
         <input type="hidden" name="reply_id" value={typedId ?? randomUUID()} />
         {texts.length > 0 ? (
           <div class="inline">
@@ -168,7 +168,7 @@ function ReplyForm({ action, form, texts, from, suppressed }: ComposeProps) {
           form={form}
           checked={form.typed['done'] !== undefined}
         />
-        <div class="actions">
+        <div class="acts">
           <button type="submit" class="primary" name="do" value="send">
             Send reply
           </button>

@@ -140,7 +140,7 @@ function CannedTextList({ texts, list, mayChange }: ListProps) {
   const actions = mayChange ? [{ head: 'Actions', hidden: true, number: true }] : [];
   return (
     <Part id="canned-texts" title="Canned texts">
-      <p class="small soft">
+      <p class="sub">
         {counted(texts.length, 'canned text')}. Members insert them into replies to responses.
       </p>
       {texts.length === 0 ? (
@@ -157,7 +157,7 @@ function CannedTextList({ texts, list, mayChange }: ListProps) {
               <span dir="auto">{shorten(text)}</span>,
               ...(mayChange
                 ? [
-                    <span class="actions end">
+                    <span class="acts end">
                       <LinkButton href={`${list}/${id}`} text="Edit" about={name} />
                       <LinkButton
                         href={`${list}/${id}/delete`}
@@ -185,7 +185,7 @@ type FormProps = { form: FormState; list: string; stored?: CannedText };
 
 function CannedTextForm({ form, list, stored }: FormProps) {
   return (
-    <form method="post" action={stored ? `${list}/${stored.id}` : list} class="fields">
+    <form method="post" action={stored ? `${list}/${stored.id}` : list} class="stack">
       <FormErrors form={form} />
       <Version form={form} value={stored && versionOfCannedText(stored)} />
       <Field

@@ -22,7 +22,7 @@ export function PropertyFilters({ path, query }: PropertyFiltersProps) {
   const properties = [...query].filter(([name]) => name.startsWith(prefix));
   if (properties.length === 0) return null;
   return (
-    <ul class="actions" aria-label="Property filters">
+    <ul class="acts" aria-label="Property filters">
       {properties.map(([parameter, value]) => {
         const name = parameter.slice(prefix.length);
         return (
@@ -34,7 +34,7 @@ export function PropertyFilters({ path, query }: PropertyFiltersProps) {
               href={`${path}?${without(query, parameter, value)}`}
               text="Remove"
               about={`the filter ${name} = ${value}`}
-              kind="more"
+              kind="quiet"
             />
           </li>
         );

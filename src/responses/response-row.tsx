@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { type Category, type SurveyType, scoreText } from '../survey-types.ts';
-import { Chip, Time } from '../web/app/badges.tsx';
+import { Avatar, Chip, Time } from '../web/app/badges.tsx';
 
 type ResponseRowProps = {
   response: {
@@ -12,16 +12,19 @@ type ResponseRowProps = {
   };
   href: string;
   title: string;
+  /** The person, for the initials; null without a name. */
+  person?: string | null;
   time?: 'ago' | 'day';
   children?: Child;
 };
 
-/** Score, title, time and comment of a response in a list. */
-export function ResponseRow({ response, href, title, time = 'ago', children }: ResponseRowProps) {
+/** Initials, title, time, comment and score of a response in a list. */
+export function ResponseRow(props: ResponseRowProps) {
+  const { response, href, title, person, time = 'ago', children } = props;
   const { score, category, comment, created_at, type } = response;
   return (
     <>
-      <Chip score={scoreText(type, score)} category={category} />
+      {person === undefined ? null : <Avatar name={person} />}
       <div>
         <p class="who">
           <a href={href}>
@@ -31,11 +34,12 @@ export function ResponseRow({ response, href, title, time = 'ago', children }: R
             <Time at={created_at} show={time} />
           </span>
         </p>
-        <p class={comment ? 'said' : 'soft'} dir="auto">
+        <p class={comment ? 'clamp' : 'soft'} dir="auto">
           {comment ?? 'No comment'}
         </p>
         {children}
       </div>
+      <Chip score={scoreText(type, score)} category={category} />
     </>
   );
 }

@@ -132,7 +132,7 @@ function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 20
     trail: [{ text: 'Summaries', href: list }],
     status,
     body: (
-      <form method="post" action={list} class="fields narrow">
+      <form method="post" action={list} class="card stack narrow">
         <FormErrors form={form} />
         <Field name="date_from" label="From" type="date" form={form} required />
         <Field
@@ -177,7 +177,7 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
           </EmptyState>
         }
       >
-        <p class="small soft">
+        <p class="sub">
           {counted(meta.total, 'summary', 'summaries')}. Score, themes and quotes for a period.
         </p>
         <DataTable
@@ -221,16 +221,16 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
   const [first, ...others] = summary.blocks;
   return (
     <>
-      <section class="columns score" aria-labelledby="score">
+      <section class="card hero" aria-labelledby="score">
         <div>
           <h2 id="score">{first ? blockName(first, summary.blocks) : 'Score'}</h2>
           {first ? (
             <>
-              <p class="now">
+              <p class="figure">
                 <strong>{formatValue(first.type, first.score)}</strong>
               </p>
               <p>{toSentence(changeText(first))}</p>
-              <p class="small soft">{marginText(first)}</p>
+              <p class="sub">{marginText(first)}</p>
             </>
           ) : (
             <p>No responses in this period.</p>
@@ -241,7 +241,7 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
                 blockName(block, summary.blocks),
                 <>
                   {formatValue(block.type, block.score)}, {changeText(block)}
-                  <span class="small soft block">{marginText(block)}</span>
+                  <span class="sub block">{marginText(block)}</span>
                 </>,
               ]),
               ['Responses', <a href={responses}>{count(summary.responses)}</a>],
@@ -249,7 +249,7 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
             ]}
           />
         </div>
-        <div class="prose">
+        <div class="stack tight">
           {blocksOf(summary.text).map((block) =>
             typeof block === 'string' ? (
               <p>{block}</p>
@@ -303,10 +303,14 @@ function SinceBefore({
   const dropped = before.top_themes.filter((name) => !summary.top_themes.includes(name));
   const added = summary.top_themes.filter((name) => !before.top_themes.includes(name));
   return (
-    <section aria-labelledby="since">
+    <section class="card" aria-labelledby="since">
       <div class="title">
         <h2 id="since">Since the last summary</h2>
-        <LinkButton href={`${list}/${before.id}`} text={periodText(before, timeZone)} kind="more" />
+        <LinkButton
+          href={`${list}/${before.id}`}
+          text={periodText(before, timeZone)}
+          kind="quiet"
+        />
       </div>
       <Facts
         facts={[

@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { readChoice, SurveyChoice } from '../home/choice.tsx';
 import { PeriodChoice, PropertyChoice, withQuery } from '../home/parts.tsx';
 import { type HomePeriod, type ScopeQuery, scopeQuery } from '../home/rules.ts';
-import { ChangeLead, describeChange } from '../home/score.tsx';
+import { ChangeLead, categoryParts, describeChange } from '../home/score.tsx';
 import { withinMs } from '../lib/async/deadline.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { Excerpt } from '../responses/events.ts';
@@ -12,17 +12,16 @@ import { ResponseRow } from '../responses/response-row.tsx';
 import type { CurrentOrganization, ScreenEnv } from '../sessions/session.ts';
 import {
   type Change,
-  type Counted,
   formatInterval,
   formatValue,
   percentage,
   type SurveyType,
   typeFacts,
 } from '../survey-types.ts';
+import { PartsBar, StackedBar } from '../web/app/drawings.tsx';
 import { LinkButton, statusOf } from '../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
-import { PartsBar, StackedBar } from '../web/app/trend-chart.tsx';
 import {
   countReadComments,
   listThemeQuotes,
@@ -140,7 +139,7 @@ function ThemesBody(props: BodyProps) {
   }
   return (
     <>
-      <div class="columns home part">
+      <div class="grid main-side">
         <ReadPart {...props} />
         {chosen ? <ThemePart {...props} chosen={chosen} /> : null}
       </div>
@@ -177,10 +176,10 @@ const responsesOf = ({ organization, inScope, period }: Place, filter: Record<st
   });
 
 const sentimentParts = [
-  { name: 'positive', text: 'Positive', kind: 'promoter' },
-  { name: 'neutral', text: 'Neutral', kind: 'passive' },
-  { name: 'negative', text: 'Negative', kind: 'detractor' },
-  { name: 'mixed', text: 'Mixed', kind: 'waiting' },
+  { name: 'positive', text: 'Positive', tone: 'is-good' },
+  { name: 'neutral', text: 'Neutral', tone: 'is-even' },
+  { name: 'negative', text: 'Negative', tone: 'is-poor' },
+  { name: 'mixed', text: 'Mixed', tone: 'is-warn' },
 ] as const;
 
 /** Sentiment, and how many comments have no analysis or no theme. */
@@ -188,15 +187,15 @@ function ReadPart({ read, ...place }: BodyProps) {
   const { comments, analyzed, withoutTheme, sentiments, isOn } = read;
   const left = comments - analyzed;
   return (
-    <section aria-labelledby="sentiment">
+    <section class="card" aria-labelledby="sentiment">
       <div class="title">
         <h2 id="sentiment">Sentiment</h2>
-        <span class="small soft">{counted(comments, 'comment')}</span>
+        <span class="sub">{counted(comments, 'comment')}</span>
       </div>
       {analyzed === 0 ? null : (
         <PartsBar
-          parts={sentimentParts.map(({ name, text, kind }) => ({
-            kind,
+          parts={sentimentParts.map(({ name, text, tone }) => ({
+            tone,
             name: text,
             share: sentiments[name],
             figure: `${percentage(sentiments[name], analyzed)}%`,
@@ -205,7 +204,7 @@ function ReadPart({ read, ...place }: BodyProps) {
           }))}
         />
       )}
-      <p class="small soft">
+      <p class="sub">
         {left === 0
           ? 'All comments are analyzed.'
           : `${counted(left, 'comment')} not analyzed${isOn ? ' yet, or from before analysis was on' : ''}.`}{' '}
@@ -228,7 +227,7 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
   const { theme, now, before, change, counted: tally } = chosen;
   const { lead, rest } = describeChange({ type, change, before, period });
   return (
-    <section aria-labelledby="theme">
+    <section class="card" aria-labelledby="theme">
       <div class="title">
         <h2 id="theme">
           <bdi>{theme}</bdi>
@@ -237,10 +236,10 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
           href={responsesOf(place, { theme })}
           text={counted(now.total, 'response')}
           about={`about ${theme}`}
-          kind="more"
+          kind="quiet"
         />
       </div>
-      <p class="now">
+      <p class="figure">
         <strong>{formatValue(type, now.value!)}</strong>
         <span>{typeFacts(type).shortNumber}</span>
       </p>
@@ -248,16 +247,16 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
         <ChangeLead lead={lead} change={change} />
         {rest}
       </p>
-      <p class="small soft">
+      <p class="sub">
         In {percentage(now.total, read.analyzed)}% of analyzed comments.{' '}
         {counted(before.total, 'comment')} in the {counted(period.days, 'day')} before.
       </p>
       <PartsBar
-        parts={partsOf(type, tally).map((part) => ({
+        parts={categoryParts(type, tally).map((part) => ({
           ...part,
           figure: `${percentage(part.share, now.total)}%`,
           remark: count(part.share),
-          href: responsesOf(place, { theme, category: part.kind }),
+          href: responsesOf(place, { theme, category: part.category }),
         }))}
       />
       <ul class="rows">
@@ -275,20 +274,11 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
   );
 }
 
-const partsOf = (type: SurveyType, { promoters, passives, detractors }: Counted) =>
-  (
-    [
-      { kind: 'promoter', name: 'Promoters', share: promoters },
-      { kind: 'passive', name: 'Passives', share: passives },
-      { kind: 'detractor', name: 'Detractors', share: detractors },
-    ] as const
-  ).filter(({ kind }) => type !== 'thumbs' || kind !== 'passive');
-
 function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
   const { type, path, asks } = place;
   const number = (head: string) => ({ head, number: true });
   return (
-    <section class="part" aria-labelledby="all">
+    <section class="card" aria-labelledby="all">
       <div class="title">
         <h2 id="all">All themes</h2>
       </div>
@@ -318,7 +308,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
                 <a href={`${withQuery(path, { ...asks, theme })}#theme`}>
                   <bdi>{theme}</bdi>
                 </a>
-                {isOwn ? <span class="small soft"> yours</span> : null}
+                {isOwn ? <span class="sub"> yours</span> : null}
               </>,
               <a href={responsesOf(place, { theme })}>
                 {count(now.total)}
@@ -328,13 +318,13 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
               formatValue(type, now.value!),
               now.interval === null ? '–' : formatInterval(type, now.interval),
               <ChangeCell type={type} change={change} />,
-              <Categories parts={partsOf(type, tally)} total={now.total} />,
+              <Categories parts={categoryParts(type, tally)} total={now.total} />,
             ],
           }))}
         />
       )}
       {themes.length === 0 ? null : (
-        <p class="small soft">
+        <p class="sub">
           A comment can have several themes. Lists your own themes and the most frequent ones in the
           latest {count(sampledResponses)} responses. The numbers cover the whole period.
         </p>
@@ -353,7 +343,7 @@ function ChangeCell({ type, change }: { type: SurveyType; change: Change | null 
   return <ChangeLead lead={by} change={change} />;
 }
 
-type CategoriesProps = { parts: ReturnType<typeof partsOf>; total: number };
+type CategoriesProps = { parts: ReturnType<typeof categoryParts>; total: number };
 
 const Categories = ({ parts, total }: CategoriesProps) => (
   <>

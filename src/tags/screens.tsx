@@ -144,9 +144,7 @@ function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayC
   const actions = mayChange ? [{ head: 'Actions', hidden: true, number: true }] : [];
   return (
     <Part id="tags" title="Tags">
-      <p class="small soft">
-        {counted(tags.length, 'tag')}. Everyone in the organization sees them.
-      </p>
+      <p class="sub">{counted(tags.length, 'tag')}. Everyone in the organization sees them.</p>
       {tags.length === 0 ? (
         <EmptyState title="No tags yet">
           <p>Use tags to group responses across surveys, for example by topic.</p>
@@ -171,7 +169,7 @@ function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayC
 
 function TagActions({ tag: { id, name }, list }: { tag: TagRow; list: string }) {
   return (
-    <span class="actions end">
+    <span class="acts end">
       <LinkButton href={`${list}/${id}`} text="Edit" about={name} />
       <LinkButton href={`${list}/${id}/delete`} text="Delete" about={name} kind="danger" />
     </span>
@@ -189,7 +187,7 @@ type TagFormProps = { form: FormState; list: string; tag?: TagRow };
 
 function TagForm({ form, list, tag }: TagFormProps) {
   return (
-    <form method="post" action={tag ? `${list}/${tag.id}` : list} class="fields narrow">
+    <form method="post" action={tag ? `${list}/${tag.id}` : list} class="card stack narrow">
       <FormErrors form={form} />
       <Version form={form} value={tag && versionOfTag(tag)} />
       <Field

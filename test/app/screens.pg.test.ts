@@ -56,12 +56,12 @@ async function leadsBackFromPastTheEnd(address: string, headers: Record<string, 
   assert.ok((await past.text()).includes('This page does not exist'), pathname);
 }
 
-/** Columns of numbers must have the class `number` in their head and cells, so that digits line up. */
+/** Columns of numbers must have the class `n` in their head and cells, so that digits line up. */
 function misalignedColumns(html: string): string[] {
   return [...html.matchAll(/<table[\s\S]*?<\/table>/g)].flatMap(([table]) => {
     const [head = [], ...rows] = [...table.matchAll(/<tr[\s\S]*?<\/tr>/g)].map(([row]) =>
       [...row.matchAll(/<t[hd]([^>]*)>([\s\S]*?)<\/t[hd]>/g)].map(([, attributes, inner]) => ({
-        isSet: attributes!.includes('class="number"'),
+        isSet: attributes!.includes('class="n"'),
         text: inner!.replaceAll(/<[^>]*>/g, '').trim(),
       })),
     );

@@ -29,7 +29,7 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
   },
   responses: {
     heading: /^Responses$/,
-    press: { first: '.inbox .who a' },
+    press: { first: '.messages .who a' },
     shows: /^(Response of .*|Response)$/,
   },
   response: { heading: /^Response/, press: { button: 'Mark as done' }, shows: /^Reopen$/ },

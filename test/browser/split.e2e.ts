@@ -17,7 +17,7 @@ async function open(query = '', over: { javaScriptEnabled?: boolean } = {}): Pro
   return page;
 }
 
-const row = (page: Page, at: number) => page.locator('.inbox .who a').nth(at);
+const row = (page: Page, at: number) => page.locator('.messages .who a').nth(at);
 const addressOf = async (page: Page, at: number) =>
   `${scene.base}${await row(page, at).getAttribute('href')}`;
 const pane = (page: Page) => page.locator('.split > #answer');
@@ -28,7 +28,7 @@ const isShown = async (page: Page, at: number) => {
   await pane(page)
     .getByRole('heading', { level: 2, name: (await row(page, at).textContent())! })
     .waitFor();
-  await page.locator('.inbox li').nth(at).locator('a[aria-current=true]').waitFor();
+  await page.locator('.messages li').nth(at).locator('a[aria-current=true]').waitFor();
 };
 const countOf = async (page: Page) =>
   Number(/^\d+/.exec((await page.locator('#found h2').textContent()) ?? '')?.[0]);
@@ -40,7 +40,7 @@ test('a response opens next to its list with its own URL', async () => {
   const page = await open('?category=detractor');
   await page.getByText('Select a response to read it.').waitFor();
   await page.getByText(/^Shortcuts: j and k/).waitFor();
-  const kept = await page.locator('.inbox').elementHandle();
+  const kept = await page.locator('.messages').elementHandle();
   await row(page, 1).click();
   await isShown(page, 1);
   assert.match(page.url(), /category=detractor$/);
@@ -86,7 +86,7 @@ test('keys move through the list, Enter opens and Escape returns', async () => {
 
 test('keys beyond the last row open the next page of the list', async () => {
   const page = await open();
-  const last = (await page.locator('.inbox > li').count()) - 1;
+  const last = (await page.locator('.messages > li').count()) - 1;
   await row(page, last).click();
   await isShown(page, last);
   await page.keyboard.press('j');
@@ -103,14 +103,14 @@ test('actions in the pane update the list and keep the selection', async () => {
   await row(page, 1).click();
   await isShown(page, 1);
   const ticked = await addressOf(page, 4);
-  await page.locator('.inbox input').nth(4).check();
+  await page.locator('.messages input').nth(4).check();
   await pane(page).getByRole('button', { name: 'Assign to me' }).click();
-  await page.locator('.inbox li').nth(1).getByText('Owner: Lena Dahl').waitFor();
+  await page.locator('.messages li').nth(1).getByText('Owner: Lena Dahl').waitFor();
   await pane(page).getByRole('button', { name: 'Mark as done' }).click();
   await pane(page).getByText('Response saved.').waitFor();
   await pane(page).getByRole('button', { name: 'Reopen' }).waitFor();
   await hasCount(page, before - 1);
-  const chosen = page.locator('.inbox li:has(:checked) a');
+  const chosen = page.locator('.messages li:has(:checked) a');
   assert.equal(`${scene.base}${await chosen.getAttribute('href')}`, ticked);
   await page.keyboard.press('ArrowRight');
   await isShown(page, 1);
@@ -180,7 +180,7 @@ test('an action on selected responses refreshes the open one', async () => {
   const page = await open('?category=passive');
   await row(page, 0).click();
   await isShown(page, 0);
-  await page.locator('.inbox input').nth(0).check();
+  await page.locator('.messages input').nth(0).check();
   await page.getByRole('button', { name: 'Mark as done (selected)' }).click();
   await page.getByText('1 response marked as done.').first().waitFor();
   await pane(page).getByRole('button', { name: 'Reopen' }).waitFor();
@@ -194,9 +194,9 @@ test('a response opened by its URL gets its list on a wide screen', async () => 
   await isShown(page, 2);
   await page.setViewportSize({ width: 390, height: 800 });
   await page.getByRole('link', { name: 'Back to the list' }).waitFor();
-  assert.equal(await page.locator('.inbox').isVisible(), false);
+  assert.equal(await page.locator('.messages').isVisible(), false);
   await page.goto(address);
-  assert.equal(await page.locator('.inbox').count(), 0);
+  assert.equal(await page.locator('.messages').count(), 0);
   await page.setViewportSize(wide.viewport);
   await isShown(page, 2);
 });
@@ -219,7 +219,7 @@ test('the printed list has no checkboxes', async () => {
   const page = await open();
   await page.emulateMedia({ media: 'print' });
   assert.ok(await row(page, 0).isVisible());
-  assert.equal(await page.locator('.inbox .tick').first().isVisible(), false);
+  assert.equal(await page.locator('.messages .tick').first().isVisible(), false);
 });
 
 test('without script, a row of a wide list opens the page of its response', async () => {
@@ -228,6 +228,6 @@ test('without script, a row of a wide list opens the page of its response', asyn
   await row(page, 0).click();
   await page.waitForURL(address);
   await page.getByRole('heading', { name: 'Response', exact: true }).waitFor();
-  assert.equal(await page.locator('.inbox').count(), 0);
+  assert.equal(await page.locator('.messages').count(), 0);
   assert.equal(await page.getByText('Back to the list').isVisible(), false);
 });

@@ -92,7 +92,7 @@ test('a scheduled campaign shows its size', async () => {
            select org_id, email, 'bounced' from contacts where survey_id = ${survey} order by email limit 1`;
   const made = await post(`${path}/send`, { when: 'at', send_at: nextYear() });
   const campaign = made.headers.get('Location')!;
-  const waits = /is-waiting">Waiting<\/dt>\s*<dd>2</;
+  const waits = /is-news">Waiting<\/dt>\s*<dd>2</;
   assert.match(await (await get(campaign)).text(), waits);
   assert.match(await (await get(`${campaign}/stop`)).text(), /cancels 2 unsent emails\. You/);
   await post(`${campaign}/stop`);

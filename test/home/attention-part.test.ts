@@ -22,13 +22,13 @@ const oldest_open = '2026-10-02T10:00:00.000Z';
 /** The last counts that need no attention, and the first that do. */
 const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] = [
   ['79.9 % of the mails', { mails_used: 799 }, []],
-  ['80 % of the mails', { mails_used: 800 }, ['warning: 80% of this month’s emails used']],
-  ['99.9 % of the mails', { mails_used: 999 }, ['warning: 99% of this month’s emails used']],
-  ['all mails', { mails_used: 1000 }, ['failed: 100% of this month’s emails used']],
+  ['80 % of the mails', { mails_used: 800 }, ['warn: 80% of this month’s emails used']],
+  ['99.9 % of the mails', { mails_used: 999 }, ['warn: 99% of this month’s emails used']],
+  ['all mails', { mails_used: 1000 }, ['poor: 100% of this month’s emails used']],
   [
     'the only mail of a limit',
     { mails_used: 1, monthly_send_limit: 1 },
-    ['failed: 100% of this month’s emails used'],
+    ['poor: 100% of this month’s emails used'],
   ],
   ['a limit of no mails', { mails_used: 0, monthly_send_limit: 0 }, []],
   ['four failures', { mails_failed: 4 }, []],
@@ -36,38 +36,38 @@ const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] 
   [
     'more than one failure in twenty',
     { mails_failed: 5, mails_sent: 94 },
-    ['failed: 5 emails failed in the last 7 days'],
+    ['poor: 5 emails failed in the last 7 days'],
   ],
   ['four bounces', { bounced: 4 }, []],
   ['one bounce in twenty', { bounced: 5, mails_sent: 100 }, []],
   [
     'more than one bounce in twenty',
     { bounced: 5, mails_sent: 99 },
-    ['warning: 5 addresses bounced in the last 7 days'],
+    ['warn: 5 addresses bounced in the last 7 days'],
   ],
   [
     'a campaign that the service has paused',
     { campaigns: [{ ...campaign, status: 'paused' }] },
-    ['failed: Campaign paused'],
+    ['poor: Campaign paused'],
   ],
   [
     'a campaign whose mails are put off',
     { campaigns: [{ ...campaign, status: 'running' }] },
-    ['warning: Campaign delayed by the mail server'],
+    ['warn: Campaign delayed by the mail server'],
   ],
-  ['one detractor', { open_detractors: 1, oldest_open }, ['waiting: 1 detractor unassigned']],
-  ['999 detractors', { open_detractors: 999, oldest_open }, ['waiting: 999 detractors unassigned']],
+  ['one detractor', { open_detractors: 1, oldest_open }, ['news: 1 detractor unassigned']],
+  ['999 detractors', { open_detractors: 999, oldest_open }, ['news: 999 detractors unassigned']],
   [
     'more detractors than are counted',
     { open_detractors: 1000, oldest_open },
-    ['waiting: Over 999 detractors unassigned'],
+    ['news: Over 999 detractors unassigned'],
   ],
 ];
 for (const [what, found, shown] of edges) {
   test(`Home ${shown.length > 0 ? 'lists' : 'does not list'} ${what}`, () => {
     const organization = { slug: 'acme', name: 'Acme', role: 'owner' } as never;
     const html = AttentionPart({ counts: { ...quiet, ...found }, organization }).toString();
-    const states = [...html.matchAll(/class="state is-(\w+)"[^>]*>(.*?)<\/span>/gs)];
+    const states = [...html.matchAll(/class="badge is-(\w+)".*?class="who">(.*?)<\/p>/gs)];
     assert.deepEqual(
       states.map(([, kind, text]) => `${kind}: ${text?.replace(/<[^>]*>/g, '').trim()}`),
       shown,

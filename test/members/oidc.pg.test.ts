@@ -266,7 +266,7 @@ test('only the linked account at the provider renews a proof', async () => {
   assert.deepEqual(await prove(account()), [refusedAt, false]);
   const refused = await (await browser.get(refusedAt)).text();
   const says = 'Acme Login did not confirm the account that you are signed in with. Try again.';
-  assert.match(refused, new RegExp(`class="notice is-failed"[^>]*><span>${says}<`));
+  assert.match(refused, new RegExp(`class="notice is-poor"[^>]*><i [^>]*></i><p>${says}<`));
 });
 
 const proofs = { password_hash: 'x', totp_secret: Buffer.from('x'), totp_since: new Date() };

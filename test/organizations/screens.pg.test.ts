@@ -179,7 +179,7 @@ test('the audit log has the same filters on screen and in exports', async () => 
     assert.equal((await get(`${audit}?date_to=${none}`)).status, 400);
   }
   const reversed = await text('?date_from=2027-02-01&date_to=2027-01-31');
-  assert.match(reversed, /id="[^"]*date_to-error">Must not be before From/);
+  assert.match(reversed, /id="[^"]*date_to-error"><i [^>]*><\/i>Must not be before From/);
   const exported = await text('/export?actor=job');
   assert.equal(exported.split('\r\n').length, 3);
 });

@@ -116,7 +116,9 @@ test('a property typed as name=value is shown, with a link to remove it', async 
   assert.match(some, /1 response\b/);
   assert.doesNotMatch(some, /From nowhere/);
   assert.match(some, /<bdi>plan<\/bdi> = <bdi>a&amp;b<\/bdi>/);
-  const links = [...some.matchAll(/class="more" href="([^"]+)">Remove/g)].map(([, to]) => to);
+  const links = [...some.matchAll(/class="button quiet" href="([^"]+)">Remove/g)].map(
+    ([, to]) => to,
+  );
   assert.deepEqual(links, [`${list}?property.plan=a%26b`, `${list}?property.city=Oslo`]);
   assert.match(
     some,

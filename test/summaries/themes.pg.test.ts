@@ -142,7 +142,7 @@ test('a theme shows its two newest comments, redacted', async () => {
   await org.say(9, ['price', 'support'], { ago: 2, comment: 'call me at me@acme.test' });
   await org.say(9, ['support'], { ago: 1, comment: 'nice people' });
   const quotes = async (query: string) =>
-    [...(await org.html(query)).text.matchAll(/<p class="said" dir="auto">([^<]*)</g)].map(
+    [...(await org.html(query)).text.matchAll(/<p class="clamp" dir="auto">([^<]*)</g)].map(
       ([, text]) => text,
     );
   assert.deepEqual(await quotes('?theme=Price'), ['call me at [email]', 'too costly says [name]']);
@@ -191,7 +191,7 @@ test('empty states say what to do', async () => {
   const { get, home } = await memberBrowser(db, { app, org: none, role: 'viewer' });
   const empty = await (await get(`${home}/themes`)).text();
   assert.match(empty, /No comments yet/);
-  assert.match(empty, /aria-current="page">Themes/);
+  assert.match(empty, /aria-current="page"><i [^>]*><\/i>Themes/);
   const wrong = await on.html('?date_from=2026-02-30');
   assert.equal(wrong.status, 422);
 });

@@ -123,7 +123,7 @@ function Outcomes({ campaign, results, page, total, filter, here, at }: Outcomes
   const isFiltered = filter.search !== '' || filter.status !== undefined;
   const showsReason = results.some(({ reason_code }) => reason_code);
   return (
-    <section aria-labelledby="results">
+    <section class="card" aria-labelledby="results">
       <h2 id="results">Results</h2>
       {!isFiltered && total === 0 ? null : <Filter filter={filter} here={here} />}
       <div id={outcomesId}>
@@ -190,7 +190,7 @@ function Reason({ status, reason, reason_code }: CampaignResult) {
   return (
     <>
       <span title={reason_code}>{reasonText(reason_code).reason}</span>
-      {status === 'failed' ? <span class="small soft block">{reason}</span> : null}
+      {status === 'failed' ? <span class="sub block">{reason}</span> : null}
     </>
   );
 }
@@ -214,7 +214,7 @@ function Progress(props: ProgressProps) {
   const { total, duplicates, invalid, sent, failed, remaining } = campaign;
   const mails = total - duplicates - invalid;
   return (
-    <section aria-labelledby="running">
+    <section class="card" aria-labelledby="running">
       <h2 id="running">Progress</h2>
       <p role="status">
         <Standing {...props} mails={mails} />
@@ -225,7 +225,7 @@ function Progress(props: ProgressProps) {
       <progress aria-labelledby="bar-words" max={Math.max(mails, 1)} value={sent + failed}>
         {sent + failed} of {mails}
       </progress>
-      <dl class="sums">
+      <dl class="counts">
         <Sum state="fine" name="Sent" value={sent} />
         <Sum state="failed" name="Failed" value={failed} />
         <Sum state="skipped" name="Skipped" value={duplicates + invalid} />
@@ -241,12 +241,12 @@ const isOver = ({ status }: CampaignRecord) =>
 
 function Controls({ campaign, here, isAutomatic }: ProgressProps) {
   const results = (
-    <LinkButton href={`${here}/results.csv`} text="Download results (CSV)" kind="more" />
+    <LinkButton href={`${here}/results.csv`} text="Download results (CSV)" kind="quiet" />
   );
-  if (isAutomatic || isOver(campaign)) return <div class="actions">{results}</div>;
+  if (isAutomatic || isOver(campaign)) return <div class="acts">{results}</div>;
   const isPaused = campaign.status === 'paused';
   return (
-    <div class="actions">
+    <div class="acts">
       <form method="post" action={`${here}/${isPaused ? 'resume' : 'pause'}`}>
         <button type="submit">{isPaused ? 'Resume' : 'Pause'}</button>
       </form>

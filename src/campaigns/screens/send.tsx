@@ -6,11 +6,10 @@ import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
-import { FormErrors, State, Time } from '../../web/app/badges.tsx';
+import { FormErrors, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { Field, type FormState, LinkButton, optionalText } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
-import { renderScreen } from '../../web/app/screen.tsx';
-import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
+import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
@@ -39,10 +38,7 @@ export async function showSend(
   const here = `${base}/${surveyId}/send`;
   const body = (
     <>
-      <div class="views">
-        <SurveyTabs organization={c.var.organization} id={surveyId} current="send" />
-      </div>
-      <section class="columns even" aria-labelledby="judgement">
+      <section class="card grid half" aria-labelledby="judgement">
         <Recipients judgement={judgement} />
         <SendForm
           {...{ survey, judgement, form, here, paths, timeZone: organization.time_zone }}
@@ -56,12 +52,12 @@ export async function showSend(
       <AutomaticSends runs={runs} here={here} />
     </>
   );
-  return renderScreen(c, {
+  return renderSurveyScreen(c, {
+    survey,
+    tab: 'send',
     title: sendTitle(survey.name),
-    section: 'surveys',
     body,
     status,
-    trail: trailOf(base, survey),
   });
 }
 
@@ -74,7 +70,7 @@ export const trailOf = (base: string, survey: { id: string; name: string }) => [
 function Campaigns({ campaigns, here }: { campaigns: readonly CampaignRecord[]; here: string }) {
   if (campaigns.length === 0) return null;
   return (
-    <section aria-labelledby="campaigns">
+    <section class="card" aria-labelledby="campaigns">
       <h2 id="campaigns">Campaigns</h2>
       <DataTable
         caption="Campaigns of this survey, newest first"
@@ -96,7 +92,7 @@ const countHeads = [
 function AutomaticSends({ runs, here }: { runs: readonly CampaignRun[]; here: string }) {
   if (runs.length === 0) return null;
   return (
-    <section aria-labelledby="automatic">
+    <section class="card" aria-labelledby="automatic">
       <h2 id="automatic">Automatic sends and reminders</h2>
       <DataTable
         caption="Automatic sends and reminders"
@@ -137,12 +133,12 @@ function Recipients({ judgement }: { judgement: JudgementView }) {
       <h2 id="judgement" class="hidden">
         Recipients
       </h2>
-      <p class="now">
+      <p class="figure">
         <strong>{count(mailed)}</strong> <span>{mailed === 1 ? 'recipient' : 'recipients'}</span>
       </p>
       <p>{sentence(judgement, total)}</p>
       {total > 0 ? <Bar parts={[mailed, skipped, invalid]} /> : null}
-      <dl class="sums">
+      <dl class="counts">
         <Sum state="fine" name="Recipients" value={mailed} />
         <Sum state="skipped" name="Skipped" value={skipped} />
         <Sum state="failed" name="Invalid" value={invalid} />
@@ -151,10 +147,10 @@ function Recipients({ judgement }: { judgement: JudgementView }) {
   );
 }
 
-export function Sum({ state, name, value }: { state: string; name: string; value: number }) {
+export function Sum({ state, name, value }: { state: StateKind; name: string; value: number }) {
   return (
     <div>
-      <dt class={`is-${state}`}>{name}</dt>
+      <dt class={`key ${toneOf[state]}`}>{name}</dt>
       <dd>{count(value)}</dd>
     </div>
   );
@@ -169,7 +165,7 @@ function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: numbe
     : `The other ${count(total - mailed)} of ${count(total)} contacts are skipped. Nothing has been sent yet.`;
 }
 
-const barClasses = [undefined, 'is-skipped', 'is-failed'];
+const barClasses = [undefined, 'is-even', 'is-poor'];
 
 function Bar({ parts }: { parts: readonly number[] }) {
   const whole = parts.reduce((sum, part) => sum + part, 0);
@@ -192,10 +188,10 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
   const others = blocked + invalid + alreadyAsked;
   if (others === 0) return null;
   return (
-    <section aria-labelledby="why">
+    <section class="card" aria-labelledby="why">
       <div class="title">
         <h2 id="why">Why {count(others)} are skipped</h2>
-        <LinkButton href={csv} text="Download all (CSV)" kind="more" />
+        <LinkButton href={csv} text="Download all (CSV)" kind="quiet" />
       </div>
       <DataTable
         caption="Reasons with the number of contacts and what you can do"
@@ -213,7 +209,7 @@ type FirstMailProps = { judgement: JudgementView; here: string; canTest: boolean
 function FirstMail({ judgement: { reader }, here, canTest }: FirstMailProps) {
   if (!reader) return null;
   return (
-    <section class="preview" id="mail" aria-labelledby="mail-title">
+    <section class="card" id="mail" aria-labelledby="mail-title">
       <div class="title">
         <h2 id="mail-title">
           Email to <bdi>{reader.email}</bdi>
@@ -225,7 +221,7 @@ function FirstMail({ judgement: { reader }, here, canTest }: FirstMailProps) {
           </form>
         ) : null}
       </div>
-      <div class="screen">
+      <div class="letterbox">
         <iframe src={`${here}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
       </div>
     </section>
@@ -235,7 +231,7 @@ function FirstMail({ judgement: { reader }, here, canTest }: FirstMailProps) {
 function Placeholders({ judgement: { fallbacks } }: { judgement: JudgementView }) {
   if (fallbacks.length === 0) return null;
   return (
-    <section aria-labelledby="placeholders">
+    <section class="card" aria-labelledby="placeholders">
       <h2 id="placeholders">Placeholders</h2>
       <DataTable
         caption="Recipients without a value for a placeholder, and their fallback"
@@ -271,15 +267,15 @@ function Reason({
   const { reason, advice } = reasonText(code);
   const more = people - examples.length;
   return (
-    <div class="twofold">
+    <div class="grid half">
       {examples.length === 0 ? (
-        <span class="strong" title={code}>
+        <span class="name" title={code}>
           {reason}
         </span>
       ) : (
         <details class="reveal">
           <summary title={code}>{reason}</summary>
-          <ul class="small soft">
+          <ul class="sub">
             {examples.map((example) => (
               <li>
                 <bdi>{example.email}</bdi>
@@ -288,7 +284,7 @@ function Reason({
             ))}
             {more > 0 ? (
               <li>
-                <LinkButton href={csv} text={counted(more, 'more', 'more')} kind="more" />
+                <LinkButton href={csv} text={counted(more, 'more', 'more')} kind="quiet" />
               </li>
             ) : null}
           </ul>
@@ -398,16 +394,16 @@ function SendForm(props: SendFormProps) {
   const refusal = canSend ? refusalFor(survey, judgement) : 'Editors and owners can send.';
   const isEmpty = refusal === 'This survey has no contacts yet.';
   return (
-    <form method="post" action={here} class="fields">
+    <form method="post" action={here} class="stack">
       <FormErrors form={form} />
       <Mail {...props} />
       {refusal === null ? <When {...props} /> : null}
       {refusal === null || isEmpty ? null : (
-        <p class="notice is-warning">
+        <p class="notice is-warn">
           <span>{refusal}</span>
         </p>
       )}
-      <div class="actions">
+      <div class="acts">
         {refusal === null ? (
           <button type="submit" class="primary">
             Send
@@ -416,11 +412,11 @@ function SendForm(props: SendFormProps) {
         <LinkButton
           href={paths.contacts}
           text={isEmpty ? 'Add contacts' : 'Back to the list'}
-          kind={isEmpty ? 'primary' : 'more'}
+          kind={isEmpty ? 'primary' : 'quiet'}
         />
       </div>
       {refusal === null ? (
-        <p class="small soft">
+        <p class="sub">
           You can pause or stop the campaign at any time. Sent emails can’t be recalled.
         </p>
       ) : null}
@@ -503,7 +499,7 @@ function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
         </label>
         <div class="later">
           <Field name="send_at" label={`Time (${timeZone})`} type="datetime-local" form={form} />
-          <p class="small soft" data-own-time={timeZone} hidden />
+          <p class="sub" data-own-time={timeZone} hidden />
         </div>
       </fieldset>
       <Field

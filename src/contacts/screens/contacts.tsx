@@ -23,7 +23,7 @@ import {
 } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen, type Screen } from '../../web/app/screen.tsx';
-import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
+import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import { ContactName, Email } from '../api.ts';
 import { getContactOf, listContactsOf, type SurveyContact } from '../queries.ts';
 import { addContact, deleteContact } from '../save.ts';
@@ -220,9 +220,6 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
   const here = surveyPath(c);
   const body = (
     <>
-      <div class="views">
-        <SurveyTabs organization={c.var.organization} id={surveyId} current="contacts" />
-      </div>
       <ContactList
         {...contacts}
         page={page}
@@ -234,13 +231,12 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
       />
     </>
   );
-  return renderScreen(c, {
+  return renderSurveyScreen(c, {
+    survey,
+    tab: 'contacts',
     title: `Contacts of ${survey.name}`,
-    section: 'surveys',
     body,
     status: statusOf(form),
-    trail: trailTo(c, survey),
-    actions: <LinkButton href={`${here}/send`} text="Send" kind="primary" />,
   });
 }
 
@@ -282,7 +278,7 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
   }
   const { columns, rows } = await previewUpload(db, orgId, upload);
   return (
-    <form method="post" class="fields">
+    <form method="post" class="stack">
       <FormErrors form={form} />
       <p>
         {counted(upload.rows, 'row')}. Match your columns. Columns that you keep become properties
@@ -307,7 +303,7 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
       <LinkButton
         href={`${here}/contacts/uploads/${upload.id}/delete`}
         text="Delete this list"
-        kind="more"
+        kind="quiet"
       />
     </form>
   );
@@ -328,22 +324,22 @@ function UploadResult({ upload, rejects, here }: ImportedProps) {
   return (
     <>
       <Notice kind="fine" text={describeImport(upload)} />
-      <div class="actions">
+      <div class="acts">
         <LinkButton href={`${here}/send`} text="Review recipients" kind="primary" />
-        <LinkButton href={`${here}/contacts`} text="Back to contacts" kind="more" />
+        <LinkButton href={`${here}/contacts`} text="Back to contacts" kind="quiet" />
         {upload.added ? (
           <LinkButton
             href={`${here}/contacts/uploads/${upload.id}/delete`}
             text="Delete added contacts"
-            kind="more"
+            kind="quiet"
           />
         ) : null}
       </div>
       {rejects.length > 0 ? (
-        <section aria-labelledby="rejects">
+        <section class="card" aria-labelledby="rejects">
           <div class="title">
             <h2 id="rejects">Skipped rows</h2>
-            <span class="small soft">
+            <span class="sub">
               {rejects.length < (upload.rejected ?? 0)
                 ? `first ${count(rejects.length)} of ${counted(upload.rejected ?? 0, 'row')}`
                 : counted(rejects.length, 'row')}
@@ -379,7 +375,7 @@ function ContactList(props: ContactListProps) {
     <>
       <FormErrors form={form} />
       {mayEdit ? (
-        <section class="columns even" aria-label="Add contacts">
+        <section class="grid half" aria-label="Add contacts">
           <UploadForm form={form} here={here} />
           <AddForm form={form} here={here} />
         </section>
@@ -439,7 +435,7 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
         method="post"
         action={`${here}/contacts/uploads`}
         enctype="multipart/form-data"
-        class="fields"
+        class="stack"
       >
         <Field
           name="file"
@@ -456,7 +452,7 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
           form={form}
           help="Paste rows from a spreadsheet instead."
         />
-        <div class="actions">
+        <div class="acts">
           <button type="submit">Upload</button>
         </div>
       </form>
@@ -468,10 +464,10 @@ function AddForm({ form, here }: { form: FormState; here: string }) {
   return (
     <div>
       <h2 id="add">Add a contact</h2>
-      <form method="post" action={`${here}/contacts`} class="fields">
+      <form method="post" action={`${here}/contacts`} class="stack">
         <Field name="email" label="Email" type="email" form={form} autocomplete="off" required />
         <Field name="name" label="Name" form={form} autocomplete="off" maxlength={200} />
-        <div class="actions">
+        <div class="acts">
           <button type="submit">Add</button>
         </div>
       </form>
@@ -488,7 +484,7 @@ function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }:
       <State kind={kind} code={status}>
         {label}
       </State>
-      {failure_reason ? <span class="small soft block">{failure_reason}</span> : null}
+      {failure_reason ? <span class="sub block">{failure_reason}</span> : null}
     </>,
     sent_at ? <Time at={sent_at} show="ago" /> : '',
     responded_at ? <Time at={responded_at} show="ago" /> : '',

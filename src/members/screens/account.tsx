@@ -143,7 +143,7 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: Inv
   ]);
   if (!proofs) throw notFound('account');
   const body = (
-    <div class="parts">
+    <div class="stack">
       <NamePart member={member} form={forms.name} />
       <EmailPart email={member.email} pending={pendingEmail} />
       {byPassword ? (
@@ -167,7 +167,7 @@ type NamePartProps = { member: SignedInMember; form: FormState | undefined };
 function NamePart({ member, form = emptyForm() }: NamePartProps) {
   return (
     <Part id="profile" title="Profile">
-      <form method="post" action="/account/name" class="fields narrow">
+      <form method="post" action="/account/name" class="card stack narrow">
         <FormErrors form={form} />
         <Field
           name="name"
@@ -178,7 +178,7 @@ function NamePart({ member, form = emptyForm() }: NamePartProps) {
           autocomplete="name"
           required
         />
-        <div class="actions">
+        <div class="acts">
           <button type="submit">Save</button>
         </div>
       </form>
@@ -196,7 +196,7 @@ function EmailPart({ email, pending }: EmailPartProps) {
         <bdi>{email}</bdi>
       </p>
       {pending ? (
-        <p class="small soft">
+        <p class="sub">
           It changes to <bdi>{pending}</bdi> when you open the link that was sent there.
         </p>
       ) : null}
@@ -209,19 +209,19 @@ type PasswordPartProps = { email: string; hasPassword: boolean; form: FormState 
 function PasswordPart({ email, hasPassword, form = emptyForm() }: PasswordPartProps) {
   return (
     <Part id="password" title="Password">
-      <p class="small soft">
+      <p class="sub">
         {hasPassword
           ? 'A new password signs you out of your other sessions.'
           : 'Your account has no password. Set one to sign in with your email too.'}
       </p>
-      <form method="post" action="/account/password" class="fields narrow">
+      <form method="post" action="/account/password" class="card stack narrow">
         <FormErrors form={form} />
         <AccountName email={email} />
         {hasPassword ? (
           <CurrentPassword name="current_password" label="Current password" form={form} />
         ) : null}
         <NewPassword name="new_password" label="New password" form={form} />
-        <div class="actions">
+        <div class="acts">
           <button type="submit">{hasPassword ? 'Save' : 'Set a password'}</button>
         </div>
       </form>
@@ -239,7 +239,7 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
   );
   return (
     <Part id="sessions" title="Sessions" act={others || undefined}>
-      <p class="small soft">Browsers where you are signed in.</p>
+      <p class="sub">Browsers where you are signed in.</p>
       <DataTable
         caption="Sessions"
         columns={['Device', 'Last used', 'Signed in', 'IP address', actionColumn]}
@@ -276,7 +276,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
   const add = <LinkButton href="/account/passkeys/new" text="Add a passkey" />;
   return (
     <Part id="passkeys" title="Passkeys" act={isPossible ? add : undefined}>
-      <p class="small soft">
+      <p class="sub">
         {isPossible
           ? passkeysText
           : 'Passkeys only work if the public URL of this server is localhost, or uses https and a host name.'}
@@ -292,7 +292,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
               <bdi>{name}</bdi>,
               used_at ? <Time at={used_at} show="ago" /> : 'never',
               <Time at={created_at} show="day" />,
-              <span class="actions end">
+              <span class="acts end">
                 <a href={`/account/passkeys/${id}/name`} aria-label={`Rename ${name}`}>
                   Rename
                 </a>
@@ -313,12 +313,12 @@ function CodesPart({ proofs }: { proofs: AccountProofs }) {
   if (!codesSince) {
     return (
       <Part id="codes" title="Two-step verification">
-        <p class="small soft">
+        <p class="sub">
           After your password, sign-in asks for a code from an app on your phone. A stolen password
           is then not enough.
         </p>
-        <form method="post" action="/account/codes" class="fields">
-          <div class="actions">
+        <form method="post" action="/account/codes" class="stack">
+          <div class="acts">
             <State kind="skipped">Off</State>
             <button type="submit">Turn on</button>
           </div>
@@ -333,11 +333,11 @@ function CodesPart({ proofs }: { proofs: AccountProofs }) {
           On since <Time at={codesSince} show="day" />
         </State>
       </p>
-      <p class="small soft">
+      <p class="sub">
         {counted(recoveryCodes, 'recovery code')} left. Use one if you lose your phone. Each works
         once.
       </p>
-      <div class="actions">
+      <div class="acts">
         <LinkButton href="/account/codes/renew" text="New recovery codes" />
         <LinkButton href="/account/codes/off" text="Turn off" kind="danger" />
       </div>
@@ -356,7 +356,7 @@ function SsoPart({ proofs, oidc }: { proofs: AccountProofs; oidc: SignInSettings
           : 'Your account is linked with a provider that this server no longer uses.'}
       </p>
       {ssoIssuer ? (
-        <div class="actions">
+        <div class="acts">
           <LinkButton href="/account/sso/remove" text="Remove link" kind="danger" />
         </div>
       ) : null}
@@ -465,10 +465,10 @@ function showNewPasskey(c: Context, form: FormState = emptyForm()) {
 
 function showName(c: Context, { id, name }: ListedPasskey, form = emptyForm()) {
   const body = (
-    <form method="post" action={`/account/passkeys/${id}/name`} class="fields narrow">
+    <form method="post" action={`/account/passkeys/${id}/name`} class="card stack narrow">
       <FormErrors form={form} />
       <Field name="name" label="Name" form={form} value={name} required />
-      <div class="actions">
+      <div class="acts">
         <Submit>Save</Submit>
       </div>
     </form>
@@ -552,8 +552,8 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
   if (!secret) return c.redirect('/account', 303);
   const { host } = new URL(tools.publicUrl);
   const body = (
-    <div class="columns even">
-      <section aria-labelledby="scan">
+    <div class="grid half">
+      <section class="card" aria-labelledby="scan">
         <h2 id="scan">Scan this with your authenticator app</h2>
         <p class="soft">Any authenticator app works. If you can’t scan, type the key instead.</p>
         <QrCode
@@ -564,7 +564,7 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
           Key: <code id="key">{formatSecret(secret)}</code> <CopyButton from="key" />
         </p>
       </section>
-      <form method="post" action="/account/codes/new" class="fields narrow">
+      <form method="post" action="/account/codes/new" class="card stack narrow">
         <FormErrors form={form} />
         <Field
           name="code"
@@ -575,7 +575,7 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
           autocomplete="one-time-code"
           required
         />
-        <div class="actions">
+        <div class="acts">
           <Submit>Turn on</Submit>
         </div>
       </form>
@@ -595,7 +595,7 @@ function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
         with your password.
       </p>
       <pre id="recovery">{recovery.output.codes.join('\n')}</pre>
-      <div class="actions">
+      <div class="acts">
         <CopyButton from="recovery" />
         <LinkButton href="/account" text="I have stored them" kind="primary" />
       </div>

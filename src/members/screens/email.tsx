@@ -72,7 +72,7 @@ function showChange(c: Context<MemberEnv>, reason: string | undefined, form = em
   if (reason)
     return show(c, { body: <Notice kind="warning" text={reason} />, form, refused: true });
   const body = (
-    <form method="post" action="/account/email" class="fields narrow">
+    <form method="post" action="/account/email" class="card stack narrow">
       <FormErrors form={form} />
       <p class="soft">
         Your email is <bdi>{c.var.member.email}</bdi>. We send a link to the new one. You stay
@@ -87,9 +87,9 @@ function showChange(c: Context<MemberEnv>, reason: string | undefined, form = em
         autocomplete="email"
         required
       />
-      <div class="actions">
+      <div class="acts">
         <Submit>Send link</Submit>
-        <LinkButton href="/account" text="Cancel" kind="more" />
+        <LinkButton href="/account" text="Cancel" kind="quiet" />
       </div>
     </form>
   );
@@ -98,13 +98,13 @@ function showChange(c: Context<MemberEnv>, reason: string | undefined, form = em
 
 function showConfirm(c: Context<MemberEnv>, email: string) {
   const body = (
-    <form method="post" class="fields narrow">
+    <form method="post" class="card stack narrow">
       <p>
         From now on you sign in with <bdi>{email}</bdi> instead of <bdi>{c.var.member.email}</bdi>.
       </p>
-      <div class="actions">
+      <div class="acts">
         <Submit>Change email</Submit>
-        <LinkButton href="/account" text="Cancel" kind="more" />
+        <LinkButton href="/account" text="Cancel" kind="quiet" />
       </div>
     </form>
   );

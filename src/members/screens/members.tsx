@@ -161,7 +161,7 @@ async function getMember(c: Context<ScreenEnv>, { db }: MemberTools): Promise<Me
 
 function showRole(c: Context<ScreenEnv>, { name, role }: MemberRole, form = emptyForm()) {
   const body = (
-    <form method="post" class="fields measure">
+    <form method="post" class="card stack measure">
       <FormErrors form={form} />
       <p>The new role takes effect immediately.</p>
       <Choice name="role" label="Role" form={form} value={role} options={roleOptions} />
@@ -241,7 +241,7 @@ async function showList(
         )}
       </Part>
       <Part id="invite" title="Invite a member">
-        <form method="post" action={path} class="fields measure">
+        <form method="post" action={path} class="card stack measure">
           <FormErrors form={form} />
           <p class="soft">Sends an email with a link that works once, within 7 days.</p>
           <Email form={form} autocomplete="off" />
@@ -279,8 +279,13 @@ function memberCells(
     has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
     last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft">never</span>,
     <Actions>
-      <LinkButton href={`${path}/${id}/role`} text="Change role" about={`of ${name}`} kind="more" />
-      <LinkButton href={`${path}/${id}/remove`} text="Remove" about={name} kind="more" />
+      <LinkButton
+        href={`${path}/${id}/role`}
+        text="Change role"
+        about={`of ${name}`}
+        kind="quiet"
+      />
+      <LinkButton href={`${path}/${id}/remove`} text="Remove" about={name} kind="quiet" />
     </Actions>,
   ];
 }
@@ -359,7 +364,7 @@ function showInvitation(
           : 'You have been invited to run this server as an operator.'}
       </p>
       {way === 'new' ? (
-        <form method="post" class="fields">
+        <form method="post" class="stack">
           <FormErrors form={form} />
           <Field name="username" label="Email" value={email} autocomplete="username" readonly />
           <Field name="name" label="Name" form={form} autocomplete="name" required />
@@ -371,7 +376,7 @@ function showInvitation(
       {way === 'join' ? (
         <>
           <p class="soft">The invitation is for {email}.</p>
-          <form method="post" class="fields">
+          <form method="post" class="stack">
             <BrowserZone />
             <Submit>Join</Submit>
           </form>

@@ -114,7 +114,7 @@ function showSent(c: Context, { mailbox }: MemberTools) {
         </p>
       )}
       <p>
-        <LinkButton href="/sign-in" text="Back to sign-in" kind="more" />
+        <LinkButton href="/sign-in" text="Back to sign-in" kind="quiet" />
       </p>
     </>
   );
@@ -243,11 +243,11 @@ export function showForm(
   const body = (
     <>
       <p class="soft">{about}</p>
-      <form method="post" action={action} class="fields">
+      <form method="post" action={action} class="stack">
         <FormErrors form={form} />
         {fields}
         <Submit>{button}</Submit>
-        {more ? <LinkButton {...more} kind="more" /> : null}
+        {more ? <LinkButton {...more} kind="quiet" /> : null}
       </form>
     </>
   );

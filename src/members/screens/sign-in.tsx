@@ -87,14 +87,14 @@ function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
       <p class="soft">
         Customer feedback, self-hosted. <a href="/docs">API documentation</a>
       </p>
-      <div class="fields">
+      <div class="stack">
         {tools.settings.signIn.byPassword ? (
-          <form method="post" action={withNext('/sign-in', next)} class="fields">
+          <form method="post" action={withNext('/sign-in', next)} class="stack">
             <FormErrors form={form} />
             <Email form={form} autocomplete="username webauthn" />
             <CurrentPassword name="password" label="Password" form={form} />
             <Submit>Sign in</Submit>
-            <LinkButton href="/forgot" text="Forgot password?" kind="more" />
+            <LinkButton href="/forgot" text="Forgot password?" kind="quiet" />
           </form>
         ) : null}
         <OtherWaysToSignIn tools={tools} next={next} />
@@ -303,7 +303,7 @@ function showOutcome(c: Context, { name }: OidcSettings, outcome: Outcome) {
   const body = (
     <>
       <p>{outcomeTexts(name)[outcome]}</p>
-      <p class="actions">
+      <p class="acts">
         <LinkButton href="/sign-in" text="Back to sign-in" />
       </p>
     </>
@@ -352,9 +352,9 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
       <p class="soft">
         You are signed in as {email}. For your security, please confirm that it’s you.
       </p>
-      <div class="fields">
+      <div class="stack">
         {hasPassword ? (
-          <form method="post" action={withNext('/account/prove', next)} class="fields">
+          <form method="post" action={withNext('/account/prove', next)} class="stack">
             <FormErrors form={form} />
             <AccountName email={email} />
             <CurrentPassword name="password" label="Password" form={form} />
@@ -424,7 +424,7 @@ export function PasskeyForm(props: PasskeyFormProps) {
       <form
         method="post"
         action={action}
-        class="fields"
+        class="stack"
         data-passkey={kind}
         data-options={options}
         hidden
@@ -434,10 +434,10 @@ export function PasskeyForm(props: PasskeyFormProps) {
         <button type="submit" class={primary ? 'primary' : undefined}>
           {button}
         </button>
-        <p class="mistake is-failed" role="alert" />
+        <p class="error" role="alert" />
       </form>
       <noscript>
-        <p class="small soft">Passkeys need JavaScript, which is off in this browser.</p>
+        <p class="sub">Passkeys need JavaScript, which is off in this browser.</p>
       </noscript>
       <script src={assetUrl('passkeys.js')} defer />
     </>

@@ -67,7 +67,7 @@ export function StatusParts({ board }: { board: Board }) {
     <>
       <Part id="status" title="Status" act={run}>
         <Headline findings={findings} />
-        <p class="small soft">
+        <p class="sub">
           askback {manifest.version}.{' '}
           {slow ? (
             <>
@@ -113,7 +113,7 @@ export function StatusParts({ board }: { board: Board }) {
         />
       </Part>
       <Part id="errors" title="Latest errors">
-        <p class="small soft">
+        <p class="sub">
           The latest 20 requests that failed in this process with a 5xx status. The log has the
           cause under the request ID.
         </p>
@@ -132,7 +132,7 @@ export function StatusParts({ board }: { board: Board }) {
         />
       </Part>
       <Part id="busiest" title="Busiest organizations">
-        <p class="small soft">By total time of requests to this process in the last hour.</p>
+        <p class="sub">By total time of requests to this process in the last hour.</p>
         <Table
           caption="Busiest organizations"
           columns={[

@@ -194,7 +194,7 @@ function show(c: Context<MemberEnv>, { title, body, form }: Page) {
 
 function showNewOrganization(c: Context<MemberEnv>, form = emptyForm()) {
   const body = (
-    <form method="post" action="/operator/organizations" class="fields measure">
+    <form method="post" action="/operator/organizations" class="card stack measure">
       <FormErrors form={form} />
       <Field name="name" label="Name" form={form} required />
       <LimitField form={form} value={10_000} />
@@ -227,14 +227,14 @@ function showOrganization(
       ) : null}
       <Facts facts={facts} />
       <Part id="limits" title="Limits">
-        <form method="post" action={path} class="fields measure">
+        <form method="post" action={path} class="card stack measure">
           <FormErrors form={form} />
           <LimitField form={form} value={organization.monthly_send_limit} />
           <Submit>Save</Submit>
         </form>
       </Part>
       <Part id="invite" title="Invite an owner">
-        <form method="post" action={`${path}/invite`} class="fields measure">
+        <form method="post" action={`${path}/invite`} class="card stack measure">
           <OwnerField form={form} required />
           <button type="submit">Invite</button>
         </form>
@@ -275,7 +275,7 @@ function showNewOperator(c: Context<MemberEnv>, tools: OperatorTools, form = emp
   const body = (
     <>
       <InvitationLink c={c} tools={tools} done="/operator" />
-      <form method="post" action="/operator/operators" class="fields measure">
+      <form method="post" action="/operator/operators" class="card stack measure">
         <FormErrors form={form} />
         <p class="soft">{operatorsText}</p>
         <OwnerField form={form} required />
@@ -419,7 +419,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
             <LinkButton href={`/operator/operators/${id}/remove`} text="Remove" about={name} />,
           ])}
         />
-        <p class="small soft">{counted(operators.length, 'operator')}</p>
+        <p class="sub">{counted(operators.length, 'operator')}</p>
       </Part>
       <Part id="processes" title="Processes">
         <Table

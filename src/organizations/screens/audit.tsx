@@ -76,7 +76,7 @@ async function showEvents(c: Context<ScreenEnv>, db: Db) {
       title="Audit"
       act={<LinkButton href={addressOf(`${here}/export`, query)} download text="Export" />}
     >
-      <p class="small soft">Who changed what, and when. Kept for 400 days.</p>
+      <p class="sub">Who changed what, and when. Kept for 400 days.</p>
       <Filters here={here} query={query} form={form} />
       <PagedList
         meta={meta}
@@ -153,9 +153,7 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
       <bdi title={titleOf(actor_kind, actor) === actor ? undefined : actor}>
         {titleOf(actor_kind, actor)}
       </bdi>
-      {actor_kind === 'command' ? null : (
-        <span class="small soft light block">{actorNames[actor_kind]}</span>
-      )}
+      {actor_kind === 'command' ? null : <span class="sub block">{actorNames[actor_kind]}</span>}
     </>,
     <span title={request_id ? `${act}, request ${request_id}` : act}>
       {sentenceOf(act)}
@@ -165,12 +163,12 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
         </>
       ) : null}
       {Object.entries(changes as Record<string, AuditChange>).map(([field, { from, to }]) => (
-        <span class="small soft block">
+        <span class="sub block">
           {titleOfField(field)}: <Value value={from} /> → <Value value={to} />
         </span>
       ))}
       {remarks.map(([key, value]) => (
-        <span class="small soft block">
+        <span class="sub block">
           {titleOfField(key)}: <Value value={value} />
         </span>
       ))}

@@ -109,7 +109,7 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = em
   const organization = await getOrganization(db, id);
   const body = (
     <Part id="general" title="General">
-      <p class="small soft">
+      <p class="sub">
         {role === 'owner'
           ? 'Contacts see the name, color and logo on pages and in emails.'
           : 'Only owners of the organization can change these settings.'}
@@ -129,7 +129,7 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
   const props = { form, organization: await getOrganization(db, orgId) };
   const body = (
     <Part id="texts" title="Texts">
-      <p class="small soft">
+      <p class="sub">
         Defaults for all emails and new surveys. You can change them for each survey.
       </p>
       <SettingsForm {...props}>
@@ -151,11 +151,11 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
 type SettingsFormProps = { form: FormState; organization: OrganizationRow; children?: Child };
 
 const SettingsForm = ({ form, organization, children }: SettingsFormProps) => (
-  <form method="post" enctype="multipart/form-data" class="fields measure">
+  <form method="post" enctype="multipart/form-data" class="card stack measure">
     <FormErrors form={form} />
     <Version form={form} value={versionOfOrganization(organization)} />
     {children}
-    <div class="actions">
+    <div class="acts">
       <Submit>Save</Submit>
     </div>
   </form>

@@ -50,7 +50,7 @@ function Usage({ totals }: { totals: UsageTotals }) {
   const monthName = new Intl.DateTimeFormat('en-GB', form).format(new Date(month));
   return (
     <Part id="usage" title="Usage">
-      <dl class="sums">
+      <dl class="counts">
         <div>
           <dt>Emails this month</dt>
           <dd>
@@ -71,7 +71,7 @@ function Usage({ totals }: { totals: UsageTotals }) {
           text="No emails left this month. The operator of this server can raise the limit."
         />
       ) : (
-        <p class="small soft">
+        <p class="sub">
           {counted(left, 'email')} left in {monthName}. Resets on the first day of the next month
           (UTC).
         </p>
@@ -85,7 +85,13 @@ function Usage({ totals }: { totals: UsageTotals }) {
 
 function Meter({ share, label }: { share: number; label: string }) {
   return (
-    <svg class="meter" viewBox="0 0 100 1" preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg
+      class="bar thin"
+      viewBox="0 0 100 1"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
       <rect width={(share * 100).toFixed(2)} height="1" />
     </svg>
   );

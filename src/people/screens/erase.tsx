@@ -181,7 +181,7 @@ const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) =
         <Address path={path} receipt={receipt} />,
         <>
           <span class="mono">{receipt.id}</span>
-          <span class="mono soft light block" title={receipt.address_hash}>
+          <span class="mono sub block" title={receipt.address_hash}>
             {receipt.address_hash.slice(0, shownOfHash)}…
           </span>
         </>,

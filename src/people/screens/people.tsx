@@ -228,7 +228,7 @@ function PersonScreen(props: PersonProps) {
       ) : null}
       {may.erase || (may.change && (isLiftable || !isSuppressed)) ? (
         <form method="post" action={`${here}/${isSuppressed ? 'allow' : 'suppress'}`}>
-          <div class="actions">
+          <div class="acts">
             {isLiftable || !isSuppressed ? (
               <button type="submit">{isSuppressed ? 'Unblock' : 'Block'}</button>
             ) : null}
@@ -237,7 +237,7 @@ function PersonScreen(props: PersonProps) {
         </form>
       ) : null}
       {may.erase && hasUnsubscribed ? (
-        <form method="post" action={`${here}/consent`} class="fields">
+        <form method="post" action={`${here}/consent`} class="stack">
           <Field
             name="consent"
             label="Renewed consent"
@@ -249,7 +249,7 @@ function PersonScreen(props: PersonProps) {
           <Submit>Record consent</Submit>
         </form>
       ) : null}
-      <section class="part" aria-labelledby="timeline">
+      <section class="card" aria-labelledby="timeline">
         <div class="title">
           <h2 id="timeline">Activity</h2>
         </div>
@@ -315,7 +315,7 @@ function More({ entry, home, answers }: MoreProps) {
   }
   const visits = what === 'opened' ? /^(\d+) times, last on (\S+)$/.exec(reason ?? '') : null;
   if (visits) return <Visits many={Number(visits[1])} last={visits[2]!} />;
-  return reason ? <span class="small soft block">{reason}</span> : null;
+  return reason ? <span class="sub block">{reason}</span> : null;
 }
 
 const Answer = ({ answer, home }: { answer: AnswerOfPerson; home: string }) => {
@@ -332,7 +332,7 @@ const Answer = ({ answer, home }: { answer: AnswerOfPerson; home: string }) => {
 
 const Visits = ({ many, last }: { many: number; last: string }) =>
   many < 2 ? null : (
-    <span class="small soft block">
+    <span class="sub block">
       {many} times, last on <Time at={last} />
     </span>
   );

@@ -130,13 +130,13 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
     body: (
       <>
         <Filters {...{ path, query, choices, form }} updates={listId} />
-        <div class="part columns split">
+        <div class="split">
           <div class="list-pane">
             <ResponseList {...{ path, query, responses, meta, choices, mayChange, questions }} />
           </div>
-          <section class="answer pane" id="answer" aria-label="Selected response" tabindex={-1}>
+          <section class="card pane" id="answer" aria-label="Selected response" tabindex={-1}>
             <p class="soft">Select a response to read it.</p>
-            <p class="small soft">
+            <p class="sub">
               Shortcuts: j and k for next and previous, Enter to open, Escape to return to the list.
             </p>
           </section>
@@ -197,13 +197,13 @@ function ResponseList(props: ListProps) {
     <Live id={listId} says={total}>
       <div class="title" data-list={`${path}${search}`}>
         <h2>{total}</h2>
-        <span class="small soft">newest first</span>
+        <span class="sub">newest first</span>
         {mayChange ? <ExportLinks path={path} query={query} /> : null}
       </div>
       <PropertyFilters path={path} query={query} />
       <AnswerFilters path={path} query={query} questions={questions} />
       {query.get('held') === 'true' ? (
-        <p class="small soft">Responses on hold don’t count until you release them.</p>
+        <p class="sub">Responses on hold don’t count until you release them.</p>
       ) : null}
       <PagedList
         meta={meta}
@@ -213,12 +213,12 @@ function ResponseList(props: ListProps) {
         <form method="post" action={`${path}/chosen`}>
           <input type="hidden" name="query" value={query.toString()} />
           {mayChange ? (
-            <label class="tick" data-choose-all hidden>
+            <label class="tick bar-top" data-choose-all hidden>
               <input type="checkbox" autocomplete="off" />{' '}
               {responses.length === 1 ? 'Select it' : `Select all ${responses.length} on this page`}
             </label>
           ) : null}
-          <ul class="rows inbox">
+          <ul class="rows messages">
             {responses.map((response) => (
               <Row {...{ response, path, search, choices, mayChange }} />
             ))}
@@ -258,7 +258,7 @@ function Row({ response, path, search, choices, mayChange }: RowProps) {
   return (
     <li id={`row-${id}`}>
       {mayChange ? (
-        <label class="tick">
+        <label>
           <input type="checkbox" name="id" value={id} />
           <span class="hidden">Select the response of {personOf(response)}</span>
         </label>
@@ -267,6 +267,7 @@ function Row({ response, path, search, choices, mayChange }: RowProps) {
         response={{ ...response, type }}
         href={`${path}/${id}${search}`}
         title={personOf(response)}
+        person={response.contact_name ?? response.contact_email}
       >
         <p class="meta tags">
           <bdi>{survey_name}</bdi>
@@ -294,7 +295,7 @@ function Bulk({ tags, held }: Pick<FilterChoices, 'tags'> & { held: boolean }) {
     </button>
   );
   return (
-    <fieldset class="inline bulk">
+    <fieldset class="saves bulk">
       <legend class="hidden">Actions for selected responses</legend>
       {held ? act('release', 'Release') : null}
       {act('done', 'Mark as done')}

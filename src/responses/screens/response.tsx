@@ -220,7 +220,7 @@ type PaneProps = { list: string; labelledBy?: string; says: string; children: Ch
 /** On a wide screen a script shows the content next to the list. */
 const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
   <section
-    class="answer pane"
+    class="card pane"
     id="answer"
     aria-label={labelledBy ? undefined : 'Selected response'}
     aria-labelledby={labelledBy}
@@ -229,7 +229,7 @@ const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
     data-says={says}
   >
     <p class="back">
-      <LinkButton href={list} text="Back to the list" kind="more" />
+      <LinkButton href={list} text="Back to the list" kind="quiet" />
     </p>
     {children}
     <script src={assetUrl('split.js')} type="module" />
@@ -243,7 +243,7 @@ function NextResponses({ path, query, neighbours: { newer, older } }: NextProps)
   const link = (id: string | undefined, rel: 'prev' | 'next', text: string) =>
     id ? <LinkButton href={`${path}/${id}${query}`} rel={rel} text={text} /> : null;
   return (
-    <nav class="actions" aria-label="Other responses in the list">
+    <nav class="acts" aria-label="Other responses in the list">
       {link(newer, 'prev', 'Newer')}
       {link(older, 'next', 'Older')}
     </nav>
@@ -273,7 +273,7 @@ const actionOf = (
 function ResponseDetail(props: DetailProps) {
   const { response, others, editor } = props;
   return (
-    <div class="columns even">
+    <div class="grid half">
       <article aria-label="Response">
         <AnswerText {...props} />
         {response.held ? <HeldNotice {...props} /> : null}
@@ -286,7 +286,7 @@ function ResponseDetail(props: DetailProps) {
         <FollowUpPart {...props} />
         <NotePart {...props} />
         {editor === null ? null : (
-          <div class="actions">
+          <div class="acts">
             <LinkButton href={actionOf(props, '/delete')} text="Delete" kind="danger" />
           </div>
         )}
@@ -317,7 +317,7 @@ function AnswerText({ response, origin, path }: DetailProps) {
           big
         />
       </div>
-      <p class="small soft">
+      <p class="sub">
         {response.contact_email && origin.contact_id ? (
           <>
             <a href={`${path.replace(/responses$/, 'people')}/${origin.contact_id}`}>
@@ -333,7 +333,7 @@ function AnswerText({ response, origin, path }: DetailProps) {
         <Time at={created_at} />
       </p>
       {comment ? (
-        <blockquote class="words" dir="auto">
+        <blockquote class="said words" dir="auto">
           {comment}
         </blockquote>
       ) : (
@@ -381,7 +381,7 @@ function ResponseActions(props: Omit<DetailProps, 'editor'> & { editor: string }
   return (
     <form method="post" action={actionOf(props)}>
       <input type="hidden" name="shown_owner" value={owner ?? ''} />
-      <div class="actions">
+      <div class="acts">
         {owner === null ? (
           <button
             type="submit"
@@ -439,7 +439,7 @@ export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'o
               ],
             ]}
           />
-          <p class="small soft">Analyzed by {analyst}; may be wrong.</p>
+          <p class="sub">Analyzed by {analyst}; may be wrong.</p>
         </>
       )}
     </div>
@@ -502,7 +502,7 @@ function FollowUpPart(props: DetailProps) {
     );
   }
   return (
-    <form method="post" action={actionOf(props)} class="fields">
+    <form method="post" action={actionOf(props)} class="stack">
       <input type="hidden" name="shown_owner" value={owner ?? ''} />
       <input type="hidden" name="shown_state" value={state ?? ''} />
       <Select
@@ -524,7 +524,7 @@ function FollowUpPart(props: DetailProps) {
           { value: 'done', text: 'Done' },
         ]}
       />
-      <div class="actions">
+      <div class="acts">
         <button type="submit">Save</button>
       </div>
     </form>
@@ -555,7 +555,7 @@ function NotePart(props: DetailProps) {
         ))}
       </ul>
       {props.editor === null ? null : (
-        <form method="post" action={actionOf(props, '/notes')} class="fields">
+        <form method="post" action={actionOf(props, '/notes')} class="stack">
           <Field
             name="text"
             label="Note"
@@ -564,7 +564,7 @@ function NotePart(props: DetailProps) {
             help="Visible to members only"
             required
           />
-          <div class="actions">
+          <div class="acts">
             <button type="submit">Add note</button>
           </div>
         </form>

@@ -234,7 +234,7 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: S
     ],
     actions: (
       <>
-        <a class="button jump" href="#preview">
+        <a class="button small-only" href="#preview">
           Preview
         </a>
         <button type="submit" form="survey-form" class="primary">
@@ -270,8 +270,8 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
   const languages = listIn(form.typed, 'languages');
   const taken = [form.typed['language'] ?? 'en', ...languages].flat();
   return (
-    <form id="survey-form" method="post" action={action} class="columns split" data-preview>
-      <div class="fields">
+    <form id="survey-form" method="post" action={action} class="grid editor" data-preview>
+      <div class="card stack">
         <FormErrors form={form} />
         <Version form={form} value={existing?.version} />
         <Basics form={form} existing={existing} />
@@ -308,7 +308,7 @@ type RevealProps = { title: string; isOpen: boolean; children: Child };
 const Reveal = ({ title, isOpen, children }: RevealProps) => (
   <details class="reveal" open={isOpen}>
     <summary>{title}</summary>
-    <div class="fields">{children}</div>
+    <div class="stack">{children}</div>
   </details>
 );
 
@@ -355,7 +355,7 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
       <Field name="question_text" label="Question" form={form} rows={2} required />
       {existing?.hasAnswers ? (
         <>
-          <p class="small soft">
+          <p class="sub">
             Scale: {typeFacts(type).name} (can’t be changed once there are responses)
           </p>
           {/* For the preview only. Saving ignores them. */}
@@ -437,7 +437,7 @@ function TextFields({ form, prefix }: { form: FormState; prefix: string }) {
       <Fields form={form} fields={prefixed(textFields)} />
       <details class="reveal" open={ofCategories.some(({ name }) => filled[name]?.length)}>
         <summary>Different wording by category</summary>
-        <div class="fields">
+        <div class="stack">
           <Fields form={form} fields={ofCategories} />
         </div>
       </details>
@@ -455,12 +455,12 @@ function Languages({ form, languages, taken }: LanguagesProps) {
   const rest = languageChoices(undefined).filter(({ value }) => !taken.includes(value));
   return (
     <>
-      <p class="small soft">
+      <p class="sub">
         Contacts see the survey in the language of their property “language”, or else of their
         browser. Languages without a question are removed.
       </p>
       {languages.map((tag) => (
-        <fieldset class="fields">
+        <fieldset class="stack">
           <legend>{languageName(tag)}</legend>
           <input type="hidden" name="languages" value={tag} />
           <Field name={`texts.${tag}.question_text`} label="Question" form={form} rows={2} />
@@ -625,10 +625,12 @@ function Preview({ surveys, languages, form, isNew }: PreviewProps) {
           options={optionsOf({ light: 'Light', dark: 'Dark' })}
         />
       </div>
-      <div class="screen">
-        <iframe name="preview-frame" title="Preview of the survey" />
+      <div class="stage">
+        <div class="device">
+          <iframe name="preview-frame" title="Preview of the survey" />
+        </div>
       </div>
-      <a class="more jump" href="#main">
+      <a class="button quiet small-only" href="#main">
         Back to the form
       </a>
     </section>

@@ -5,8 +5,9 @@ import { Time } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { SurveyStatus } from '../../web/app/survey-screen.tsx';
 import type { ListedSurvey } from '../queries.ts';
-import { canEdit, StatusBadge, surveysPath } from './parts.tsx';
+import { canEdit, surveysPath } from './parts.tsx';
 
 type SurveyListProps = {
   surveys: readonly ListedSurvey[];
@@ -76,19 +77,19 @@ function cellsOf(survey: ListedSurvey, here: string) {
       <a href={`${here}/${id}`}>
         <bdi>{name}</bdi>
       </a>
-      <span class="small soft light block">
+      <span class="sub block">
         {typeFacts(type).name}
         {audience ? ', employees' : ''}
       </span>
     </>,
-    <StatusBadge status={status} />,
+    <SurveyStatus status={status} />,
     count(total),
     sent === 0 ? (
       <span class="soft">not sent</span>
     ) : (
       <>
         {percentage(responded, sent)}%
-        <span class="small soft block">
+        <span class="sub block">
           {count(responded)} of {count(sent)}
         </span>
       </>
@@ -98,7 +99,7 @@ function cellsOf(survey: ListedSurvey, here: string) {
     ) : (
       <>
         {formatValue(type, value)}
-        <span class="small soft block">
+        <span class="sub block">
           {typeFacts(type).number}
           {interval === null ? '' : `, ${formatInterval(type, interval)}`}
         </span>

@@ -10,32 +10,16 @@ import {
   percentage,
   type SurveyType,
   scoreName,
+  scoreText,
   typeFacts,
 } from '../../survey-types.ts';
-import { State } from '../../web/app/badges.tsx';
+import { Histogram } from '../../web/app/drawings.tsx';
 import { count, counted, EmptyState } from '../../web/app/lists.tsx';
-import {
-  getOrgSurvey,
-  type ManagedSurvey,
-  type ScoreCount,
-  type SurveyStatus,
-} from '../queries.ts';
+import { getOrgSurvey, type ManagedSurvey, type ScoreCount } from '../queries.ts';
 
 export const surveysPath = ({ slug }: { slug: string }) => `/o/${slug}/surveys`;
 
 export const canEdit = (c: Context<ScreenEnv>) => c.var.organization.role !== 'viewer';
-
-const statusLabels = {
-  draft: { kind: 'waiting', text: 'Draft' },
-  active: { kind: 'fine', text: 'Open' },
-  completed: { kind: 'skipped', text: 'Closed' },
-} as const;
-
-export const StatusBadge = ({ status }: { status: SurveyStatus }) => (
-  <State kind={statusLabels[status].kind} code={status}>
-    {statusLabels[status].text}
-  </State>
-);
 
 type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; period: string | null };
 
@@ -54,20 +38,20 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
     ['detractor', 'Detractors', detractors],
   ] as const;
   return (
-    <section aria-labelledby="figure">
+    <section class="card" aria-labelledby="figure">
       <h2 id="figure">{typeFacts(type).number}</h2>
-      <p class="small soft">{counted(total, 'answer')}</p>
-      <p class="now">
+      <p class="sub">{counted(total, 'answer')}</p>
+      <p class="figure">
         <strong>{formatValue(type, value)}</strong>
       </p>
       {interval === null ? null : (
-        <p class="small soft">Margin of error (95%): {formatInterval(type, interval)}</p>
+        <p class="sub">Margin of error (95%): {formatInterval(type, interval)}</p>
       )}
       {type === 'nps' ? (
-        <dl class="sums">
+        <dl class="counts">
           {shares.map(([category, name, answers]) => (
             <div>
-              <dt class={`is-${category}`}>{name}</dt>
+              <dt class={`key is-${category}`}>{name}</dt>
               <dd>
                 {percentage(answers, total)}% <small>{count(answers)}</small>
               </dd>
@@ -79,26 +63,20 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
   );
 }
 
-export function Distribution({ survey, scores }: Omit<FigureProps, 'period'>) {
-  const rows = distribution(survey.type, scores);
+export function Distribution({ survey: { type }, scores }: Omit<FigureProps, 'period'>) {
+  const columns = distribution(type, scores).toReversed();
   return (
-    <section aria-labelledby="distribution">
+    <section class="card" aria-labelledby="distribution">
       <h2 id="distribution">Responses by score</h2>
-      <dl class="funnel">
-        {rows.map(({ score, count: times, share }) => (
-          <div>
-            <dt>{scoreName(survey.type, score)}</dt>
-            <dd>
-              {count(times)} <span class="small soft">{share}%</span>
-            </dd>
-            <dd class="drawn">
-              <svg class="meter" aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none">
-                <rect width={share} height="4" />
-              </svg>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Histogram
+        columns={columns.map(({ score, count: times, share }) => ({
+          tone: `is-${categoryOf(type, score)}`,
+          label: scoreText(type, score),
+          count: times,
+          text: count(times),
+          about: `${scoreName(type, score)}: ${counted(times, 'response')}, ${share}%`,
+        }))}
+      />
     </section>
   );
 }

@@ -3,8 +3,7 @@ import type { ScreenEnv } from '../../sessions/session.ts';
 import { scoresInOrder } from '../../survey-types.ts';
 import { CopyButton, Notice } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
-import { renderScreen } from '../../web/app/screen.tsx';
-import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
+import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import { edgeContrast, mix, readableOn } from '../../web/color.ts';
 import { buttonText, languageOf, scaleEnds } from '../../web/language.ts';
 import { shareUrl } from '../lifecycle.ts';
@@ -24,25 +23,21 @@ const notOpen = {
 export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, publicUrl: string) {
   const { organization } = c.var;
   const here = `${surveysPath(organization)}/${survey.id}`;
-  return renderScreen(c, {
+  return renderSurveyScreen(c, {
+    survey,
+    tab: 'share',
     title: `Share “${survey.name}”`,
-    heading: <bdi>{survey.name}</bdi>,
-    section: 'surveys',
-    trail: [{ text: 'Surveys', href: surveysPath(organization) }],
     body: (
-      <div class="survey">
-        <div class="views">
-          <SurveyTabs organization={organization} id={survey.id} current="share" />
-        </div>
+      <>
         {survey.status === 'active' ? null : (
           <Notice kind="warning" text={notOpen[survey.completed_by ?? survey.status]} />
         )}
-        <div class="columns even">
+        <div class="grid half">
           <Link survey={survey} here={here} publicUrl={publicUrl} />
           <Website {...{ survey, here, publicUrl }} edits={canEdit(c)} />
         </div>
         <Buttons survey={survey} publicUrl={publicUrl} color={organization.color} />
-      </div>
+      </>
     ),
   });
 }
@@ -52,9 +47,9 @@ type ShareProps = { survey: ManagedSurvey; here: string; publicUrl: string };
 function Link({ survey, here, publicUrl }: ShareProps) {
   const url = shareUrl(publicUrl, survey) ?? '';
   return (
-    <section aria-labelledby="link">
+    <section class="card" aria-labelledby="link">
       <h2 id="link">Link and QR code</h2>
-      <p class="soft small">Anyone with the link can respond once per browser.</p>
+      <p class="sub">Anyone with the link can respond once per browser.</p>
       <div class="secret">
         <label class="hidden" for="share-url">
           Link
@@ -79,7 +74,7 @@ function Link({ survey, here, publicUrl }: ShareProps) {
 function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boolean }) {
   const { origins } = embeddingOf(survey.embed);
   return (
-    <section aria-labelledby="website">
+    <section class="card" aria-labelledby="website">
       <h2 id="website">On a website</h2>
       {origins.length === 0 ? (
         <p>
@@ -87,7 +82,7 @@ function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boole
         </p>
       ) : (
         <>
-          <p class="soft small">
+          <p class="sub">
             Add this code to the pages of {origins.join(', ')}. It sets no cookies and does not
             track visitors. Values in data-properties are saved with the response: change or remove
             them.
@@ -115,9 +110,9 @@ type ButtonsProps = { survey: ManagedSurvey; publicUrl: string; color: string };
 
 function Buttons(props: ButtonsProps) {
   return (
-    <section aria-labelledby="buttons">
+    <section class="card" aria-labelledby="buttons">
       <h2 id="buttons">Score buttons for your own emails</h2>
-      <p class="soft small">
+      <p class="sub">
         Paste this HTML into your own emails, such as a support signature. Each button opens the
         survey with its score selected.
       </p>
@@ -139,7 +134,7 @@ const Snippet = ({ id, label, text, rows }: SnippetProps) => (
     <textarea id={id} class="mono" rows={rows} readonly spellcheck={false}>
       {text}
     </textarea>
-    <div class="actions">
+    <div class="acts">
       <CopyButton from={id} />
     </div>
   </div>

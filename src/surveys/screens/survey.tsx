@@ -12,14 +12,13 @@ import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
   type FormState,
-  LinkButton,
   readForm,
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
+import { renderSurveyScreen, SurveyStatus } from '../../web/app/survey-screen.tsx';
 import { closeSurvey, copySurvey, deleteSurvey, openSurvey, reopenByHand } from '../lifecycle.ts';
 import {
   countReached,
@@ -28,7 +27,7 @@ import {
   type ReachedContacts,
   type ScoreCount,
 } from '../queries.ts';
-import { canEdit, Distribution, Figure, StatusBadge, surveyOf, surveysPath } from './parts.tsx';
+import { Distribution, Figure, surveyOf, surveysPath } from './parts.tsx';
 
 const completionTexts = {
   answers: 'Every contact has responded. Its link still collects responses.',
@@ -47,59 +46,27 @@ type SurveyNumbers = {
   questions: readonly QuestionResult[];
 };
 
-export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
-  const { survey } = props;
-  const { organization } = c.var;
-  const here = surveysPath(organization);
-  return renderScreen(c, {
-    title: survey.name,
-    heading: <bdi>{survey.name}</bdi>,
-    section: 'surveys',
-    trail: [{ text: 'Surveys', href: here }],
-    actions: <SurveyActions c={c} survey={survey} />,
-    body: (
-      <div class="survey">
-        <div class="views">
-          <SurveyTabs organization={organization} id={survey.id} current="numbers" />
-          <Periods here={`${here}/${survey.id}`} period={props.period} />
-        </div>
-        <Numbers {...props} slug={organization.slug} />
-      </div>
+export const renderSurvey = (c: Context<ScreenEnv>, props: SurveyNumbers) =>
+  renderSurveyScreen(c, {
+    survey: props.survey,
+    tab: 'results',
+    actions: (
+      <Periods
+        here={`${surveysPath(c.var.organization)}/${props.survey.id}`}
+        period={props.period}
+      />
     ),
+    body: <Numbers {...props} slug={c.var.organization.slug} />,
   });
-}
-
-function SurveyActions({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSurvey }) {
-  if (!canEdit(c)) return null;
-  const here = `${surveysPath(c.var.organization)}/${survey.id}`;
-  const post = (act: string, text: string) => (
-    <form method="post" action={`${here}/${act}`}>
-      <button type="submit">{text}</button>
-    </form>
-  );
-  return (
-    <>
-      <LinkButton href={`${here}/edit`} text="Edit" />
-      {post('test-mail', 'Send me a test')}
-      {survey.status === 'draft' ? post('open', 'Open') : null}
-      {survey.status === 'completed' ? post('reopen', 'Reopen') : null}
-      {survey.completed_by === 'hand' ? null : <LinkButton href={`${here}/close`} text="Close" />}
-      {post('copy', 'Copy')}
-      {c.var.organization.role === 'owner' ? (
-        <LinkButton href={`${here}/delete`} text="Delete" kind="danger" />
-      ) : null}
-    </>
-  );
-}
 
 function Numbers(props: SurveyNumbers & { slug: string }) {
   const { survey, scores, reached, period, trend, slug, questions } = props;
   const { sent, responded } = reached;
   return (
     <>
-      <div class="columns score">
+      <div class="grid half level">
         <Figure survey={survey} scores={scores} period={period} />
-        {scores.length === 0 ? <div /> : <Distribution survey={survey} scores={scores} />}
+        {scores.length === 0 ? null : <Distribution survey={survey} scores={scores} />}
       </div>
       {trend}
       <QuestionResults
@@ -107,16 +74,16 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
         survey={`/o/${slug}/surveys/${survey.id}`}
         responses={`/o/${slug}/responses?survey_id=${survey.id}`}
       />
-      <section aria-labelledby="about">
+      <section class="card" aria-labelledby="about">
         <h2 id="about">About this survey</h2>
         <Facts
           facts={[
             [
               'Status',
               <>
-                <StatusBadge status={survey.status} />
+                <SurveyStatus status={survey.status} />
                 {survey.completed_by ? (
-                  <span class="small soft block">{completionTexts[survey.completed_by]}</span>
+                  <span class="sub block">{completionTexts[survey.completed_by]}</span>
                 ) : null}
               </>,
             ],
@@ -151,8 +118,7 @@ function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
               href={name === null ? here : `${here}?period=${name}`}
               aria-current={name === period ? 'page' : undefined}
             >
-              {text.replace('days', 'd')}
-              {name === null ? null : <span class="rest">ays</span>}
+              {text}
             </a>
           </li>
         ))}

@@ -18,7 +18,7 @@ export function renderTemplates(c: Context<ScreenEnv>, language: string) {
     trail: [{ text: 'Surveys', href: surveys }],
     body: (
       <>
-        <form method="get" action={`${surveys}/new`} class="filters templates-of">
+        <form method="get" action={`${surveys}/new`} class="toolbar">
           <p class="soft">Start from a template. You can change everything before you save.</p>
           <Select
             name="language"
@@ -29,7 +29,7 @@ export function renderTemplates(c: Context<ScreenEnv>, language: string) {
           />
           <button type="submit">Show</button>
         </form>
-        <ul class="templates">
+        <ul class="grid three">
           {Object.entries(templates).map(([name, template]) => (
             <TemplateCard
               href={`${surveys}/new?template=${name}&language=${language}`}
@@ -37,7 +37,7 @@ export function renderTemplates(c: Context<ScreenEnv>, language: string) {
               wording={wording}
             />
           ))}
-          <li>
+          <li class="card template">
             <h2>
               <a href={`${surveys}/new?template=blank`}>Blank</a>
             </h2>
@@ -54,7 +54,7 @@ type CardProps = { href: string; template: Template; wording: Wording };
 function TemplateCard({ href, template, wording }: CardProps) {
   const { tag, direction } = languageOf(wording.language);
   return (
-    <li>
+    <li class="card template">
       <ScalePicture type={template.type} />
       <h2>
         <a href={href}>{template.title}</a>
@@ -62,7 +62,7 @@ function TemplateCard({ href, template, wording }: CardProps) {
       <p lang={tag} dir={direction}>
         {textsOf(template, wording).question_text}
       </p>
-      <p class="small soft">{template.use}</p>
+      <p class="sub">{template.use}</p>
     </li>
   );
 }
@@ -73,7 +73,7 @@ const pictures: Partial<Record<SurveyType, (score: number) => Child>> = {
 };
 
 const ScalePicture = ({ type }: { type: SurveyType }) => (
-  <p class="scale" aria-hidden="true">
+  <p class="scale art" aria-hidden="true">
     {scoresInOrder(type).map((score) => (
       <span>{(pictures[type] ?? String)(score)}</span>
     ))}

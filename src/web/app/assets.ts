@@ -7,6 +7,8 @@ import { notFound } from '../../errors.ts';
 import { memoize } from '../../lib/async/memoize.ts';
 import { acceptsGzip } from '../../lib/http/read-answer.ts';
 import { assetBytes, hasAsset } from '../../lib/process/lifecycle.ts';
+import { oneLine } from '../layout.tsx';
+import { iconStyle } from './icon.tsx';
 
 /** Serves `/assets/NAME.HASH.ext`. The hash changes with the content, so browsers cache it for a year. */
 export const assetRoutes = () =>
@@ -26,11 +28,12 @@ export const assetRoutes = () =>
     return c.body(compressed(name));
   });
 
-/** Each asset with the files it is concatenated from. */
+/** Each asset with the files it is concatenated from. The style of the icons is generated. */
 const sources = {
-  'app.css': ['frame', 'controls', 'lists', 'screens'].map(
+  'app.css': ['tokens', 'base', 'components', 'drawings', 'screens'].map(
     (name) => `src/web/assets/css/${name}.css`,
   ),
+  'icons.css': [],
   'app.js': ['src/web/assets/app.js'],
   'split.js': ['src/web/assets/split.js'],
   'passkeys.js': ['src/web/assets/passkeys.js'],
@@ -51,11 +54,15 @@ type WebAssetName = keyof typeof sources;
 
 export const webAssetNames = Object.keys(sources) as WebAssetName[];
 
+const minify = (css: string) => oneLine(css.replace(/\/\*.*?\*\//gs, ''));
+
 /** Reads an asset from the executable, or concatenates it from the checkout. */
 export function readWebAsset(name: WebAssetName): Buffer {
   const packed = packedAsset(name);
   if (hasAsset(packed)) return assetBytes(packed);
-  return Buffer.concat(sources[name].map(assetBytes));
+  if (name === 'icons.css') return Buffer.from(iconStyle());
+  const bytes = Buffer.concat(sources[name].map(assetBytes));
+  return name === 'app.css' ? Buffer.from(minify(bytes.toString())) : bytes;
 }
 
 export const assetUrl = memoize(100, (name: WebAssetName) => {

@@ -1,10 +1,12 @@
 import type { Child } from 'hono/jsx';
+import { monogram } from '../layout.tsx';
 import type { FlashNotice } from './flash.ts';
 import { emptyForm, Field, type FormState, LinkButton, SubmitOrCancel } from './forms.tsx';
+import { Icon } from './icon.tsx';
 import { counted } from './lists.tsx';
 
 export function Actions({ children }: { children: Child }) {
-  return <div class="actions">{children}</div>;
+  return <div class="acts">{children}</div>;
 }
 
 type ConfirmProps = {
@@ -23,9 +25,9 @@ type ConfirmProps = {
 export function Confirm(props: ConfirmProps) {
   const { children, action, button, cancel, typed, hidden = {}, form = emptyForm() } = props;
   return (
-    <form method="post" action={action} class="fields measure">
+    <form method="post" action={action} class="card stack measure">
       <FormErrors form={form} />
-      <div class="prose">{children}</div>
+      <div class="stack tight">{children}</div>
       {Object.entries(hidden).flatMap(([name, values]) =>
         [values].flat().map((value) => <input type="hidden" name={name} value={value} />),
       )}
@@ -53,7 +55,7 @@ type SecretProps = { title: string; label: string; value: string; children?: Chi
 /** A secret that is shown once, with a copy button. */
 export function Secret({ title, label, value, children, done }: SecretProps) {
   return (
-    <section class="shown-once" aria-labelledby="secret-title">
+    <section class="card stack measure" aria-labelledby="secret-title">
       <h2 id="secret-title">{title}</h2>
       <div class="secret">
         <label class="hidden" for="secret">
@@ -74,6 +76,7 @@ export function Secret({ title, label, value, children, done }: SecretProps) {
 export function CopyButton({ from, text = 'Copy' }: { from: string; text?: string }) {
   return (
     <button type="button" data-copy={from} hidden>
+      <Icon name="copy" />
       {text}
     </button>
   );
@@ -81,16 +84,25 @@ export function CopyButton({ from, text = 'Copy' }: { from: string; text?: strin
 
 export type CategoryName = 'promoter' | 'passive' | 'detractor';
 
-/** Each kind has its own shape and colour. */
 export type StateKind = 'fine' | 'failed' | 'waiting' | 'skipped' | 'warning';
+
+/** The class of each kind, which sets its colours. */
+export const toneOf: Record<StateKind, string> = {
+  fine: 'is-good',
+  failed: 'is-poor',
+  waiting: 'is-news',
+  skipped: 'is-even',
+  warning: 'is-warn',
+};
 
 /** The result of an action. */
 export function Notice({ kind, text, children }: FlashNotice & { children?: Child }) {
   return (
-    <p class={`notice is-${kind}`} role={kind === 'failed' ? 'alert' : 'status'}>
-      <span>{text}</span>
+    <div class={`notice ${toneOf[kind]}`} role={kind === 'failed' ? 'alert' : 'status'}>
+      <Icon name={kind === 'fine' ? 'circle-check' : 'triangle-alert'} />
+      <p>{text}</p>
       {children}
-    </p>
+    </div>
   );
 }
 
@@ -108,7 +120,7 @@ type StateProps = { kind: StateKind; children: Child; code?: string };
 /** A state in words, with its code on hover. */
 export function State({ kind, children, code }: StateProps) {
   return (
-    <span class={`state is-${kind}`} title={code}>
+    <span class={`state ${toneOf[kind]}`} title={code}>
       {children}
     </span>
   );
@@ -133,6 +145,20 @@ export function Chip({ score, category, scale, big = false }: ChipProps) {
     </span>
   );
 }
+
+/** Initials with a colour from the name, or a figure for somebody without a name. */
+export function Avatar({ name, size }: { name: string | null; size?: 'sm' | 'lg' }) {
+  const words = (name ?? '').split(/[\s@._-]+/).filter((word) => /^[\p{L}\p{N}]/u.test(word));
+  const shown = [words[0], words.length > 1 ? words.at(-1) : undefined].filter(Boolean);
+  const hue = [...(name ?? '')].reduce((sum, sign) => sum + sign.codePointAt(0)!, 0) % hues;
+  return (
+    <span class={`avatar${name ? ` h${hue + 1}` : ''}${size ? ` ${size}` : ''}`} aria-hidden="true">
+      {shown.length > 0 ? shown.map((word) => monogram(word!)).join('') : <Icon name="user" />}
+    </span>
+  );
+}
+
+const hues = 6;
 
 /** A tag. The child is its remove button. */
 export function Tag({ name, children }: { name: string; children?: Child }) {

@@ -12,7 +12,7 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
   const isSentence = refusal !== undefined && /[.]$/.test(refusal.message);
   const home = reader.organization ? `/o/${reader.organization.slug}` : '/';
   const body = (
-    <div class="prose">
+    <div class="stack">
       <p>{isSentence ? refusal.message : text}</p>
       {status === 400 && refusal && !isSentence ? (
         <p class="soft">Details: {refusal.message}</p>
@@ -21,11 +21,11 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
       {refusal?.code === 'signed_out' || refusal?.code === 'proof_old' ? (
         <Resend c={c} after={refusal.code} />
       ) : (
-        <p class="actions">
+        <p class="acts">
           <LinkButton href={link?.href ?? home} text={link?.text ?? 'Go to Home'} />
         </p>
       )}
-      <p class="small soft">
+      <p class="sub">
         Request ID: <code>{c.get('requestId')}</code>
       </p>
     </div>
@@ -141,7 +141,7 @@ function Resend({ c, after }: ResendProps) {
   const texts = fields.filter(([, value]) => /\s/.test(value.trim()));
   if (fields.length === 0) {
     return (
-      <p class="actions">
+      <p class="acts">
         <LinkButton href={c.get('signInPath') ?? '/sign-in'} text="Sign in" />
       </p>
     );
@@ -153,7 +153,7 @@ function Resend({ c, after }: ResendProps) {
         it again.
       </p>
       {texts.map(([, value]) => (
-        <blockquote class="typed" dir="auto">
+        <blockquote class="quote words" dir="auto">
           {value}
         </blockquote>
       ))}
@@ -161,7 +161,7 @@ function Resend({ c, after }: ResendProps) {
         {fields.map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
-        <div class="actions">
+        <div class="acts">
           <LinkButton
             href={step.path}
             target="_blank"

@@ -5,6 +5,7 @@ import { Refusal, toSentence } from '../../errors.ts';
 import { readFormData } from '../../lib/http/body.ts';
 import { type IfMatch, isOutdated } from '../../lib/http/version.ts';
 import { isInCalendar } from '../../lib/validation/parse.ts';
+import { Icon, type IconName } from './icon.tsx';
 
 type ControlProps = {
   name: string;
@@ -34,9 +35,13 @@ export function Field(props: FieldProps) {
   const typed = form?.typed[name];
   const shown = typeof typed === 'string' ? typed : (value ?? undefined);
   const isBlank = rest.type === 'password' || rest.type === 'file';
+  const isSearch = rest.type === 'search';
   return (
-    <div class={size ? `field ${size}` : 'field'}>
-      <label for={id}>{label}</label>
+    <div class={isSearch ? 'search' : size ? `field ${size}` : 'field'}>
+      <label for={id} class={isSearch ? 'hidden' : undefined}>
+        {label}
+      </label>
+      {isSearch ? <Icon name="search" /> : null}
       {rows ? (
         <textarea id={id} name={name} rows={rows} {...rest} {...attributes}>
           {shown}
@@ -102,7 +107,7 @@ export function Choice(props: ChoiceProps) {
   const { autofocus, ...described } = attributes;
   const chosen = [form?.typed[name] ?? (form && hasTyped(form) ? [] : value) ?? []].flat();
   return (
-    <fieldset aria-describedby={described['aria-describedby']}>
+    <fieldset class="field" aria-describedby={described['aria-describedby']}>
       <legend>{label}</legend>
       {options.map((option, at) => (
         <label class="tick">
@@ -116,7 +121,7 @@ export function Choice(props: ChoiceProps) {
           />
           <span>
             {option.text}
-            {option.help ? <span class="small soft block">{option.help}</span> : null}
+            {option.help ? <span class="sub block">{option.help}</span> : null}
           </span>
         </label>
       ))}
@@ -169,12 +174,13 @@ function Remarks({ id, help, error }: { id: string; help: Child; error: string |
   return (
     <>
       {error ? (
-        <p class="mistake is-failed" id={`${id}-error`}>
+        <p class="error" id={`${id}-error`}>
+          <Icon name="triangle-alert" />
           {error}
         </p>
       ) : null}
       {help ? (
-        <p class="small soft" id={`${id}-help`}>
+        <p class="sub" id={`${id}-help`}>
           {help}
         </p>
       ) : null}
@@ -190,14 +196,17 @@ type LinkButtonProps = {
   text: Child;
   /** Read aloud after the text, to tell apart the buttons of several rows. */
   about?: string | undefined;
-  kind?: 'primary' | 'danger' | 'more' | undefined;
+  kind?: 'primary' | 'danger' | 'quiet' | undefined;
+  /** For rows and headings of cards. */
+  mini?: boolean;
+  icon?: IconName;
 };
 
-/** A link that looks like a button, or with `more` like a quiet link. */
-export function LinkButton({ text, about, kind, ...attributes }: LinkButtonProps) {
-  const look = kind === 'more' ? kind : `button${kind ? ` ${kind}` : ''}`;
+/** A link that looks like a button. */
+export function LinkButton({ text, about, kind, mini, icon, ...attributes }: LinkButtonProps) {
   return (
-    <a class={look} {...attributes}>
+    <a class={['button', kind, mini && 'mini'].filter(Boolean).join(' ')} {...attributes}>
+      {icon ? <Icon name={icon} /> : null}
       {text}
       {about ? <span class="hidden"> {about}</span> : null}
     </a>
@@ -207,11 +216,11 @@ export function LinkButton({ text, about, kind, ...attributes }: LinkButtonProps
 type SubmitOrCancelProps = { button: Child; cancel: string; danger?: boolean };
 
 export const SubmitOrCancel = ({ button, cancel, danger = false }: SubmitOrCancelProps) => (
-  <div class="actions">
+  <div class="acts">
     <button type="submit" class={danger ? 'danger' : 'primary'}>
       {button}
     </button>
-    <LinkButton href={cancel} text="Cancel" kind="more" />
+    <LinkButton href={cancel} text="Cancel" kind="quiet" />
   </div>
 );
 

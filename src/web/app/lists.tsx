@@ -22,23 +22,20 @@ export function SearchedList(props: SearchedListProps) {
     <>
       <search aria-label={search.purpose}>
         <FilterForm path={path} updates={id}>
-          <div>
-            <Field
-              name={search.name}
-              label={search.label}
-              type="search"
-              size="wide"
-              value={search.value}
-              autocomplete="off"
-              {...(search.placeholder && { placeholder: search.placeholder })}
-            />
-          </div>
+          <Field
+            name={search.name}
+            label={search.label}
+            type="search"
+            value={search.value}
+            autocomplete="off"
+            placeholder={search.placeholder ?? search.label}
+          />
         </FilterForm>
       </search>
       <Live id={id} says={found}>
         <div class="title">
           <h2>{found}</h2>
-          <span class="small soft">{about}</span>
+          <span class="sub">{about}</span>
         </div>
         <PagedList
           meta={meta}
@@ -76,7 +73,7 @@ export function FilterForm({ path, updates, hidden = [], children }: FilterFormP
     <form
       method="get"
       action={path}
-      class="filters"
+      class="toolbar"
       hx-get={path}
       hx-trigger="input changed delay:300ms, submit"
       hx-target={`#${updates}`}
@@ -119,7 +116,7 @@ export function Live({ id, says, every, path, also, children }: LiveProps) {
       }
     : {};
   return (
-    <div id={id} data-says={says} {...polling}>
+    <div id={id} class="stack" data-says={says} {...polling}>
       {children}
     </div>
   );
@@ -138,7 +135,7 @@ export function PagedList({ meta, at, empty, summary, children }: PagedListProps
   const { page, limit, total } = meta;
   const last = Math.max(1, Math.ceil(total / limit));
   return (
-    <>
+    <div class="card flush">
       {total === 0 ? (
         empty
       ) : page <= last ? (
@@ -155,7 +152,7 @@ export function PagedList({ meta, at, empty, summary, children }: PagedListProps
         previous={page > 1 ? at(Math.min(page - 1, last)) : undefined}
         next={page < last ? at(page + 1) : undefined}
       />
-    </>
+    </div>
   );
 }
 
@@ -196,7 +193,7 @@ export function DataTable(props: DataTableProps) {
         <thead>
           <tr>
             {columns.map(({ head, number, hidden }) => (
-              <th scope="col" class={number ? 'number' : undefined}>
+              <th scope="col" class={number ? 'n' : undefined}>
                 {hidden ? <span class="hidden">{head}</span> : head}
               </th>
             ))}
@@ -206,7 +203,7 @@ export function DataTable(props: DataTableProps) {
           {rows.map(({ cells, current, id }) => (
             <tr id={id} aria-current={current ? 'true' : undefined}>
               {cells.map((cell, at) => {
-                const kind = columns[at]?.number ? 'number' : undefined;
+                const kind = columns[at]?.number ? 'n' : undefined;
                 if (at > 0) return <td class={kind}>{cell}</td>;
                 return (
                   <th scope="row" class={kind}>
@@ -226,7 +223,7 @@ export function DataTable(props: DataTableProps) {
 export function EmptyState({ title, children }: { title: string; children?: Child }) {
   return (
     <div class="empty">
-      <p class="strong">{title}</p>
+      <p class="name">{title}</p>
       {children}
     </div>
   );
@@ -243,7 +240,7 @@ export function Pager({ summary, previous, next }: PagerProps) {
   return (
     <nav class="pager" aria-label="Pages">
       <span>{summary}</span>
-      <span class="actions">
+      <span class="acts">
         {previous ? <LinkButton href={previous} rel="prev" text="Previous" /> : null}
         {next ? <LinkButton href={next} rel="next" text="Next" /> : null}
       </span>

@@ -5,8 +5,9 @@ import { themeOf } from '../color.ts';
 import { securityHeaders } from '../headers.ts';
 import { monogram } from '../layout.tsx';
 import { assetUrl } from './assets.ts';
-import { Notice } from './badges.tsx';
+import { Avatar, Notice } from './badges.tsx';
 import { takeFlash } from './flash.ts';
+import { Icon, type IconName } from './icon.tsx';
 
 type NavMember = { name: string; email: string; isOperator: boolean };
 
@@ -18,6 +19,8 @@ export type NavOrganization = {
   /** Shown as counts in the navigation. */
   openDetractors?: number;
   failingWebhooks?: number;
+  /** Saved views of the inbox, listed below Responses. */
+  savedViews?: readonly TrailStep[];
 };
 
 type Reader = {
@@ -48,12 +51,14 @@ export type Screen = {
   actions?: Child;
   /** Breadcrumbs. */
   trail?: readonly TrailStep[];
+  /** Pages of the same thing, below its heading. */
+  tabs?: Child;
   status?: ContentfulStatusCode;
 };
 
 /** A page of the app, with the notice of the previous action. */
 export function renderScreen(c: Context, screen: Screen): Response {
-  const { title, heading = title, section, body, actions, trail = [], status = 200 } = screen;
+  const { title, heading = title, section, body, actions, tabs, trail = [], status = 200 } = screen;
   const reader = readerOf(c);
   const notice = takeFlash(c);
   const document = (
@@ -63,22 +68,15 @@ export function renderScreen(c: Context, screen: Screen): Response {
       </a>
       <Sidebar reader={reader} section={section} />
       <main id="main" tabindex={-1}>
-        {trail.length === 0 ? null : (
-          <nav aria-label="Breadcrumbs">
-            <ol class="trail">
-              {trail.map(({ text, href }) => (
-                <li>
-                  <a href={href}>{text}</a>
-                </li>
-              ))}
-            </ol>
-          </nav>
-        )}
-        {reader.organization ? <p class="on-paper brand">{reader.organization.name}</p> : null}
+        {reader.organization ? <p class="on-paper name">{reader.organization.name}</p> : null}
         <div class="head">
-          <h1>{heading}</h1>
-          {actions ? <div class="actions">{actions}</div> : null}
+          <div>
+            {trail.length === 0 ? null : <Trail steps={trail} />}
+            <h1>{heading}</h1>
+          </div>
+          {actions ? <div class="acts">{actions}</div> : null}
         </div>
+        {tabs}
         {notice ? <Notice {...notice} /> : null}
         {body}
       </main>
@@ -86,6 +84,18 @@ export function renderScreen(c: Context, screen: Screen): Response {
   );
   return c.html(`<!doctype html>${document}`, status, screenHeaders());
 }
+
+const Trail = ({ steps }: { steps: readonly TrailStep[] }) => (
+  <nav aria-label="Breadcrumbs">
+    <ol class="trail">
+      {steps.map(({ text, href }) => (
+        <li>
+          <a href={href}>{text}</a>
+        </li>
+      ))}
+    </ol>
+  </nav>
+);
 
 type StandaloneScreen = {
   title: string;
@@ -98,11 +108,15 @@ export function renderStandalone(c: Context, { title, body, status = 200 }: Stan
   const notice = takeFlash(c);
   const document = (
     <Document title={[title]} alone>
-      <main id="main">
-        <p class="brand">askback</p>
-        <h1>{title}</h1>
+      <main id="main" class="gate">
+        <p class="brand">
+          <Mark name="askback" color={ownColor} /> askback
+        </p>
         {notice ? <Notice {...notice} /> : null}
-        {body}
+        <div class="card stack">
+          <h1>{title}</h1>
+          {body}
+        </div>
       </main>
     </Document>
   );
@@ -135,6 +149,7 @@ function Document({ title, alone = false, children }: DocumentProps) {
         <title>{[...title.filter((part) => part), 'askback'].join(' · ')}</title>
         <link rel="icon" href={assetUrl('icon.svg')} type="image/svg+xml" />
         <link rel="stylesheet" href={assetUrl('app.css')} />
+        <link rel="stylesheet" href={assetUrl('icons.css')} />
         <script src={assetUrl('htmx.js')} defer />
         <script src={assetUrl('app.js')} defer />
       </head>
@@ -159,49 +174,49 @@ const screenHeaders = () => ({
   'Referrer-Policy': 'same-origin',
 });
 
-/** Navigation items: label and last part of the path. Other pages are in the account menu. */
+/** Navigation items: label, last part of the path and icon. Other pages are in the account menu. */
 const navigation = {
-  home: ['Home', ''],
-  surveys: ['Surveys', '/surveys'],
-  responses: ['Responses', '/responses'],
-  people: ['People', '/people'],
-  themes: ['Themes', '/themes'],
-  summaries: ['Summaries', '/summaries'],
-  webhooks: ['Webhooks', '/webhooks'],
-  settings: ['Settings', '/settings/general'],
-} as const;
+  home: ['Home', '', 'house'],
+  surveys: ['Surveys', '/surveys', 'clipboard-list'],
+  responses: ['Responses', '/responses', 'inbox'],
+  people: ['People', '/people', 'users'],
+  themes: ['Themes', '/themes', 'layers'],
+  summaries: ['Summaries', '/summaries', 'file-text'],
+  webhooks: ['Webhooks', '/webhooks', 'webhook'],
+  settings: ['Settings', '/settings/general', 'settings'],
+} as const satisfies Record<string, readonly [string, string, IconName]>;
 
 type Section = keyof typeof navigation | 'account' | 'operator' | null;
 
 type SidebarProps = { reader: Reader; section: Section };
 
-/** The navigation: a sidebar on wide screens, a bar with a menu on narrow ones. */
+/** The navigation: a bar with a menu, on wide screens a rail. */
 export function Sidebar({ reader, section }: SidebarProps) {
   const { member, organization, otherOrganizations } = reader;
   return (
     <header class="rail">
-      <div class="mast">
-        {organization ? (
-          <OrganizationSwitcher {...{ organization, otherOrganizations }} />
-        ) : (
-          <p class="brand">askback</p>
-        )}
-        <details class="fold">
-          <summary class="button">Menu</summary>
-          <div class="pages">
-            <nav aria-label="Main">
-              <ul>
-                {organization ? (
-                  <NavItems organization={organization} section={section} />
-                ) : (
-                  otherOrganizations.map((other) => <OrganizationItem {...other} />)
-                )}
-              </ul>
-            </nav>
-            {member ? <Account member={member} section={section} /> : null}
-          </div>
-        </details>
-      </div>
+      {organization ? (
+        <OrganizationSwitcher {...{ organization, otherOrganizations }} />
+      ) : (
+        <p class="brand">
+          <Mark name="askback" color={ownColor} /> askback
+        </p>
+      )}
+      <details class="fold">
+        <summary class="button">Menu</summary>
+        <div class="pages">
+          <nav aria-label="Main">
+            <ul>
+              {organization ? (
+                <NavItems organization={organization} section={section} />
+              ) : (
+                otherOrganizations.map((other) => <OrganizationItem {...other} />)
+              )}
+            </ul>
+          </nav>
+          {member ? <Account member={member} section={section} /> : null}
+        </div>
+      </details>
     </header>
   );
 }
@@ -212,18 +227,17 @@ function OrganizationSwitcher({ organization, otherOrganizations }: SwitcherProp
   const { name, slug } = organization;
   if (otherOrganizations.length === 0) {
     return (
-      <p class="menu">
-        <span class="one">
-          <Monogram {...organization} /> <bdi>{name}</bdi>
-        </span>
+      <p class="org">
+        <Mark {...organization} /> <bdi>{name}</bdi>
       </p>
     );
   }
   return (
     <details class="menu" name="rail">
-      <summary>
-        <Monogram {...organization} /> <bdi>{name}</bdi>
+      <summary class="org">
+        <Mark {...organization} /> <bdi>{name}</bdi>
         <span class="hidden">, change organization</span>
+        <Icon name="chevron-down" />
       </summary>
       <ul class="list">
         <OrganizationItem {...{ name, slug }} current />
@@ -248,7 +262,7 @@ const OrganizationItem = ({ name, slug, current = false }: OrganizationItemProps
 type NavItemsProps = { organization: NavOrganization; section: Section };
 
 function NavItems({ organization, section }: NavItemsProps) {
-  const { slug, openDetractors = 0, failingWebhooks = 0 } = organization;
+  const { slug, openDetractors = 0, failingWebhooks = 0, savedViews = [] } = organization;
   const counts: Readonly<Record<string, [number, string]>> = {
     responses: [
       openDetractors,
@@ -256,20 +270,30 @@ function NavItems({ organization, section }: NavItemsProps) {
     ],
     webhooks: [failingWebhooks, `failing webhook${failingWebhooks === 1 ? '' : 's'}`],
   };
-  return Object.entries(navigation).map(([place, [text, path]]) => {
+  return Object.entries(navigation).map(([place, [text, path, icon]]) => {
     const [count, things] = counts[place] ?? [0];
     return (
       <li>
         <a href={`/o/${slug}${path}`} aria-current={place === section ? 'page' : undefined}>
+          <Icon name={icon} />
           {text}
           {count > 0 ? (
-            <span class="count" title={things}>
+            <span class={place === 'webhooks' ? 'count alarm' : 'count'} title={things}>
               <span class="hidden">, </span>
               {count > maxCount ? `${maxCount}+` : count}
               <span class="hidden"> {things}</span>
             </span>
           ) : null}
         </a>
+        {place === 'responses' && savedViews.length > 0 ? (
+          <ul class="views">
+            {savedViews.map((view) => (
+              <li>
+                <a href={view.href}>{view.text}</a>
+              </li>
+            ))}
+          </ul>
+        ) : null}
       </li>
     );
   });
@@ -284,8 +308,10 @@ function Account({ member, section }: AccountProps) {
   return (
     <details class="menu" name="rail">
       <summary>
+        <Avatar name={member.name} size="sm" />
         <bdi>{member.name}</bdi>
         <span class="hidden">, your account</span>
+        <Icon name="chevron-down" />
       </summary>
       <ul class="list up">
         <li>
@@ -313,13 +339,15 @@ function Account({ member, section }: AccountProps) {
   );
 }
 
+const ownColor = '#4255e8';
+
 /** An SVG, because the content security policy blocks inline styles and the colour can be any. */
-function Monogram({ name, color }: { name: string; color: string }) {
+function Mark({ name, color }: { name: string; color: string }) {
   const { brand, onBrand } = themeOf(color);
   return (
-    <svg class="monogram" viewBox="0 0 24 24" aria-hidden="true">
-      <rect width="24" height="24" rx="6" fill={brand} />
-      <text x="12" y="16.5" text-anchor="middle" fill={onBrand}>
+    <svg class="mark" viewBox="0 0 28 28" aria-hidden="true">
+      <rect width="28" height="28" rx="8" fill={brand} />
+      <text x="14" y="18.5" text-anchor="middle" fill={onBrand}>
         {monogram(name)}
       </text>
     </svg>

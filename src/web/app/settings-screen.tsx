@@ -42,7 +42,7 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
     body: (
       <div class="settings">
         {organization ? (
-          <details class="reveal wide-open sub">
+          <details class="reveal wide-open sub-nav">
             <summary>All settings</summary>
             <nav aria-label="Settings">
               <ul>
@@ -60,7 +60,7 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
             </nav>
           </details>
         ) : null}
-        <div>{body}</div>
+        <div class="stack">{body}</div>
       </div>
     ),
   });
@@ -94,7 +94,7 @@ type PartProps = { id: string; title: string; act?: Child; children?: Child };
 /** A section of a settings page. `act` is next to its heading. */
 export function Part({ id, title, act, children }: PartProps) {
   return (
-    <section aria-labelledby={id}>
+    <section class="card" aria-labelledby={id}>
       <div class="title">
         <h2 id={id}>{title}</h2>
         {act}

@@ -2,6 +2,7 @@ import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import type { Child } from 'hono/jsx';
 import type { Interval } from '../../intervals.ts';
+import { type PartOfWhole, percent, rounded, spreadParts, type ValueBounds } from './drawings.tsx';
 import { DataTable, type TableColumn } from './lists.tsx';
 
 export type TrendStep = TrendPoint & {
@@ -11,11 +12,13 @@ export type TrendStep = TrendPoint & {
   name: string;
   /** The other cells of its table row. */
   cells: readonly Child[];
-  tooltip: string;
+  /** Under the pointer: the score, then a line for each fact. */
+  tip: readonly [score: string, ...facts: string[]];
+  /** The responses of the step, drawn as a bar. */
+  parts: readonly Pick<PartOfWhole, 'tone' | 'share'>[];
 };
 
 type TrendChartProps = {
-  id: string;
   title: string;
   /** For screen readers. */
   description: string;
@@ -26,58 +29,96 @@ type TrendChartProps = {
   columns: readonly TableColumn[];
 };
 
-/** A line with its intervals as a band. The labels are HTML, because the SVG stretches. */
+/**
+ * A line with its intervals as a band, and the counts of each step as bars below. Line and band stretch. Each step is
+ * an item with its guide, dot, bar and tooltip, so that hovering needs no script.
+ */
 export function TrendChart(props: TrendChartProps) {
-  const { id, title, description, caption, steps, bounds, formatTick, columns } = props;
+  const { title, description, caption, steps, bounds, formatTick, columns } = props;
   const shape = shapeTrend(steps, bounds);
   const middle = steps.length > 2 ? steps[Math.floor((steps.length - 1) / 2)] : undefined;
   const dates = [...new Set([steps[0], middle, steps.at(-1)])].filter((step) => step !== undefined);
+  const last = steps.findLastIndex(({ value }) => value !== null);
+  const grid = (ticks: typeof shape.ticks) =>
+    ticks.map(({ y }) => `M0 ${y}H${shape.width}`).join('');
+  const most = Math.max(1, ...steps.map(({ parts }) => sumOf(parts)));
   return (
     <>
       <figure>
-        <div class="chart">
+        <div class="trend">
           <div class="up" aria-hidden="true">
             {shape.ticks.map(({ value }) => (
               <span>{formatTick(value)}</span>
             ))}
           </div>
-          <svg
-            viewBox={`0 0 ${shape.width} 100`}
-            preserveAspectRatio="none"
-            role="img"
-            aria-labelledby={`${id}-title ${id}-words`}
-          >
-            <title id={`${id}-title`}>{title}</title>
-            <desc id={`${id}-words`}>{description}</desc>
-            <path class="grid" d={shape.ticks.map(({ y }) => `M0 ${y}H${shape.width}`).join('')} />
-            {shape.ticks.some(({ value }) => value === 0) ? (
-              <path
-                class="grid zero"
-                d={`M0 ${shape.ticks.find(({ value }) => value === 0)!.y}H${shape.width}`}
-              />
-            ) : null}
-            <path class="band" d={shape.band} />
-            <path class="line" d={shape.line} />
-            <path class="dots" d={shape.dots} />
-            <path class="dots last" d={shape.lastDot} />
-            {steps.map(({ tooltip }, at) => (
-              <rect class="hit" x={at * stepWidth} y="0" width={stepWidth} height="100">
-                <title>{tooltip}</title>
-              </rect>
-            ))}
-          </svg>
+          <div class="plot">
+            <svg
+              viewBox={`0 0 ${shape.width} 100`}
+              preserveAspectRatio="none"
+              role="img"
+              aria-label={`${title}. ${description}`}
+            >
+              <path class="lines" d={grid(shape.ticks)} />
+              <path class="zero" d={grid(shape.ticks.filter(({ value }) => value === 0))} />
+              <path class="band" d={shape.band} />
+              <path class="line" d={shape.line} />
+            </svg>
+            <ol class="points" aria-hidden="true">
+              {steps.map((step, at) => (
+                <Point {...{ step, most }} isLast={at === last} y={shape.points[at]!} />
+              ))}
+            </ol>
+          </div>
           <div class="along" aria-hidden="true">
             {dates.map(({ label }) => (
               <span>{label}</span>
             ))}
           </div>
         </div>
-        <figcaption class="small soft">{caption}</figcaption>
+        <figcaption class="sub gap">{caption}</figcaption>
       </figure>
       <NumbersTable caption={title} columns={columns} steps={steps} />
     </>
   );
 }
+
+type PointProps = {
+  step: TrendStep;
+  most: number;
+  isLast: boolean;
+  y: TrendShape['points'][number];
+};
+
+function Point({ step: { tip, parts }, most, isLast, y }: PointProps) {
+  const [score, ...facts] = tip;
+  const height = (100 * sumOf(parts)) / most;
+  return (
+    <li class={isLast ? 'last' : y.isAlone ? 'alone' : undefined}>
+      <svg aria-hidden="true">
+        <line class="guide" x1="50%" x2="50%" y1="0" y2="100%" />
+        {y.value === null ? null : <circle cx="50%" cy={percent(y.value)} r="5" />}
+      </svg>
+      <svg class="bars" aria-hidden="true">
+        {spreadParts(parts, { whole: sumOf(parts), gap: 2 }).map(({ tone, from, size }) => (
+          <rect
+            class={tone}
+            width="100%"
+            y={percent(100 - ((from + size) * height) / 100)}
+            height={percent((size * height) / 100)}
+          />
+        ))}
+      </svg>
+      <span class="tip">
+        <b>{score}</b>
+        {facts.map((fact) => (
+          <span class="block">{fact}</span>
+        ))}
+      </span>
+    </li>
+  );
+}
+
+const sumOf = (parts: TrendStep['parts']) => parts.reduce((sum, { share }) => sum + share, 0);
 
 type NumbersProps = Pick<TrendChartProps, 'columns'> & {
   caption: string;
@@ -102,15 +143,13 @@ export function NumbersTable({ caption, columns, steps }: NumbersProps) {
 /** A day, week or month. Without responses there is no value, and the line has a gap. */
 type TrendPoint = { value: number | null; interval: Interval | null };
 
-type ValueBounds = { lowest: number; highest: number };
-
 const stepWidth = 10;
 const chartHeight = 100;
-/** More dots than this would look like a second line. */
-const maxDots = 60;
 const maxTicks = 5;
 /** The smallest shown part of the scale. On a smaller one, a single point looks like a change. */
 const minPart = 0.1;
+
+type TrendShape = ReturnType<typeof shapeTrend>;
 
 /** SVG paths, 10 units wide for each step and 100 high. */
 export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
@@ -130,27 +169,28 @@ export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
     .x(({ at }) => at)
     .y0(({ interval }) => within(interval?.low ?? -Infinity))
     .y1(({ interval }) => within(interval?.high ?? Infinity));
-
-  const dots = points.flatMap((point, step) =>
-    hasValue(point) ? [`M${x(step)} ${within(point.value!)}h0`] : [],
-  );
   return {
     width: stepWidth * Math.max(points.length, 1),
     ticks: ticks.toReversed().map((value) => ({ value, y: rounded(y(value)) })),
     line: drawLine([...points]) ?? '',
     band: drawBand(bandPoints(points, x)) ?? '',
-    // Strokes without length: round line caps turn them into dots.
-    dots: dots.length > maxDots ? '' : dots.join(''),
-    lastDot: dots.at(-1) ?? '',
+    /** The distance from the top in percent, and true between two gaps of the line. */
+    points: points.map(({ value }, step) => ({
+      value: value === null ? null : within(value),
+      isAlone: isAlone(points, step),
+    })),
   };
+}
+
+function isAlone(points: readonly TrendPoint[], step: number): boolean {
+  const hasValue = (at: number) => (points[at]?.value ?? null) !== null;
+  return hasValue(step) && !hasValue(step - 1) && !hasValue(step + 1);
 }
 
 /** The corners of the band. A step between two gaps gets the full width of the step. */
 function bandPoints(points: readonly TrendPoint[], x: (step: number) => number) {
-  const hasValue = (step: number) => (points[step]?.value ?? null) !== null;
   return points.flatMap((point, step) => {
-    const isAlone = !hasValue(step - 1) && !hasValue(step + 1);
-    const places = isAlone ? [x(step - 0.5), x(step + 0.5)] : [x(step)];
+    const places = isAlone(points, step) ? [x(step - 0.5), x(step + 0.5)] : [x(step)];
     return places.map((at) => ({ ...point, at }));
   });
 }
@@ -174,80 +214,3 @@ function ticksOf(points: readonly TrendPoint[], { lowest, highest }: ValueBounds
   }
   return [lowest, (lowest + highest) / 2, highest];
 }
-
-const rounded = (value: number) => Math.round(value * 100) / 100;
-
-type PartOfWhole = {
-  /** Sets colour and shape: `promoter`, `fine`. */
-  kind: string;
-  name: string;
-  share: number;
-  figure: Child;
-  remark?: Child;
-  href?: string | undefined;
-};
-
-const gap = 0.4;
-
-type StackedBarProps = { parts: readonly Pick<PartOfWhole, 'kind' | 'share'>[] };
-
-/** Decorative: the numbers must be in the text beside it. */
-export function StackedBar({ parts }: StackedBarProps) {
-  const whole = parts.reduce((sum, { share }) => sum + share, 0);
-  const seen = parts.filter(({ share }) => share > 0);
-  const room = 100 - gap * Math.max(seen.length - 1, 0);
-  let start = 0;
-  return (
-    <svg class="bar" aria-hidden="true">
-      {seen.map(({ kind, share }) => {
-        const x = percent(start);
-        const width = (share / whole) * room;
-        start += width + gap;
-        return <rect class={`is-${kind}`} x={x} width={percent(width)} height="100%" />;
-      })}
-    </svg>
-  );
-}
-
-/** A stacked bar with a legend. */
-export function PartsBar({ parts }: { parts: readonly PartOfWhole[] }) {
-  return (
-    <>
-      <StackedBar parts={parts} />
-      <dl class="sums">
-        {parts.map(({ kind, name, figure, remark, href }) => (
-          <div>
-            <dt class={`is-${kind}`}>{href ? <a href={href}>{name}</a> : name}</dt>
-            <dd>
-              {figure} {remark ? <small>{remark}</small> : null}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </>
-  );
-}
-
-type FunnelProps = { steps: readonly { name: string; count: number; figure: Child }[] };
-
-/** Bars as shares of the first step. */
-export function Funnel({ steps }: FunnelProps) {
-  const whole = steps[0]?.count ?? 0;
-  return (
-    <dl class="funnel">
-      {steps.map(({ name, count, figure }) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{figure}</dd>
-          <dd class="drawn" aria-hidden="true">
-            <svg class="meter" aria-hidden="true">
-              <rect width={percent(whole === 0 ? 0 : (100 * count) / whole)} height="100%" />
-            </svg>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-const percent = (value: number) => `${Math.round(value * 100) / 100}%`;

@@ -5,7 +5,7 @@ const pane = () => document.getElementById('answer');
 const found = () => document.getElementById('found');
 const isSplit = () => pane()?.parentElement.matches('.split') ?? false;
 const listAddress = () => found()?.querySelector('[data-list]')?.dataset.list;
-const rows = () => [...document.querySelectorAll('.inbox .who a')];
+const rows = () => [...document.querySelectorAll('.messages .who a')];
 
 const currentAddress = () => location.pathname + location.search;
 
@@ -239,7 +239,7 @@ document.addEventListener(
     const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
     if (hasModifier || !isSplit() || !wide.matches) return;
     if (key === 'Escape' && pane().contains(target) && !target.matches('select')) return focusRow();
-    const isInList = target.closest?.('.inbox') !== null;
+    const isInList = target.closest?.('.messages') !== null;
     const isSideways = key === 'ArrowLeft' || key === 'ArrowRight';
     if (!steps[key] || target.closest?.(keyUsers)) return;
     if (!isInList && !(isSideways && pane().dataset.list)) return;

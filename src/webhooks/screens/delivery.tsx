@@ -25,9 +25,9 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
   const body = indented(delivery.body);
   return (
     <>
-      <section aria-labelledby="state">
-        <h2 id="state" class={`state state-line is-${kind}`}>
-          {text}
+      <section class="card" aria-labelledby="state">
+        <h2 id="state">
+          <State kind={kind}>{text}</State>
         </h2>
         <p>
           {explain(delivery, { status_code: delivery.status_code, error: last?.error ?? null })}
@@ -48,11 +48,11 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
         />
       </section>
       {attempts.length > 0 ? <Attempts attempts={attempts} /> : null}
-      <section aria-labelledby="exchange">
+      <section class="card" aria-labelledby="exchange">
         <h2 id="exchange" class="hidden">
           Request and response
         </h2>
-        <div class="columns even">
+        <div class="grid half">
           <div>
             <h3>{requestTitle(attempts.length)}</h3>
             {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
@@ -86,7 +86,7 @@ function requestTitle(attempts: number): string {
 
 function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
   return (
-    <section aria-labelledby="attempts">
+    <section class="card" aria-labelledby="attempts">
       <h2 id="attempts">Attempts</h2>
       <DataTable
         caption="Attempts of this delivery"

@@ -15,13 +15,13 @@ export function WebhookList({ webhooks, here, mayChange }: WebhookListProps) {
     return (
       <EmptyState title="No webhooks yet">
         <p>Send responses to your own systems as they arrive.</p>
-        {mayChange ? null : <p class="small soft">Editors and owners can create webhooks.</p>}
+        {mayChange ? null : <p class="sub">Editors and owners can create webhooks.</p>}
       </EmptyState>
     );
   }
   return (
     <>
-      <p class="small soft">
+      <p class="sub">
         {counted(webhooks.length, 'webhook')}. Webhooks send signed events to your URL as they
         happen.
       </p>
@@ -42,7 +42,7 @@ function cellsOf(webhook: WebhookRow, here: string) {
         <Breakable text={shortUrl(webhook.url)} />
       </a>
       {webhook.description ? (
-        <span class="small soft block">
+        <span class="sub block">
           <bdi>{webhook.description}</bdi>
         </span>
       ) : null}
@@ -50,7 +50,7 @@ function cellsOf(webhook: WebhookRow, here: string) {
     <>
       <State kind={kind}>{text}</State>
       {webhook.deactivated_reason ? (
-        <span class="small soft block">{webhook.deactivated_reason}</span>
+        <span class="sub block">{webhook.deactivated_reason}</span>
       ) : null}
     </>,
     webhook.events.join(', '),
@@ -67,7 +67,7 @@ type WebhookFormProps = {
 
 export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
   return (
-    <form method="post" action={webhook ? `${here}/edit` : here} class="fields measure">
+    <form method="post" action={webhook ? `${here}/edit` : here} class="card stack measure">
       <FormErrors form={form} />
       <Version form={form} value={webhook && versionOfWebhook(webhook)} />
       <Field
@@ -148,7 +148,7 @@ export function ReplayPage({ active, since, count, form, here, confirms }: Repla
   }
   return (
     <>
-      <form method="get" action={action} class="fields measure">
+      <form method="get" action={action} class="card stack measure">
         <FormErrors form={form} />
         <Field
           name="since"
@@ -158,7 +158,7 @@ export function ReplayPage({ active, since, count, form, here, confirms }: Repla
           value={since}
           help="Replays events that were skipped or failed since this day."
         />
-        <div class="actions">
+        <div class="acts">
           <button type="submit">Show number of events</button>
         </div>
       </form>
@@ -168,7 +168,9 @@ export function ReplayPage({ active, since, count, form, here, confirms }: Repla
       </p>
       {active ? null : (
         <>
-          <p class="is-warning state">This webhook is off. Turn it on to replay missed events.</p>
+          <p>
+            <State kind="warning">This webhook is off. Turn it on to replay missed events.</State>
+          </p>
           <p>
             <a href={here}>Go to webhook</a>
           </p>

@@ -9,10 +9,10 @@ import { deliveryStates, duration, standingOf } from './delivery.tsx';
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
   const { kind, text } = standingOf(webhook);
   return (
-    <section id="standing" class="columns even" aria-labelledby="state">
+    <section id="standing" class="card grid half" aria-labelledby="state">
       <div>
-        <h2 id="state" class={`state state-line is-${kind}`}>
-          {text}
+        <h2 id="state">
+          <State kind={kind}>{text}</State>
         </h2>
         <p>
           {webhook.deactivated_reason ? `Turned off: ${webhook.deactivated_reason}. ` : ''}
@@ -140,9 +140,7 @@ export function DayChart({ days }: { days: readonly DayOfDeliveries[] }) {
             <span>{shortDay(days.at(-1)!.day)}</span>
           </div>
         </div>
-        <figcaption class="small soft">
-          Deliveries by day (UTC). Red: days with failures.
-        </figcaption>
+        <figcaption class="sub">Deliveries by day (UTC). Red: days with failures.</figcaption>
       </figure>
       <details class="reveal">
         <summary>Show as table</summary>
@@ -232,7 +230,7 @@ export function DeliveryList(props: DeliveryListProps) {
     >
       <div class="title">
         <h2 id="deliveries-title">Deliveries</h2>
-        <p class="small soft">
+        <p class="sub">
           {followed ? 'Live. ' : ''}
           <a id="live" href={addressOf(here, { page: 1, status, live: !followed })}>
             {followed ? 'Pause live updates' : 'Resume live updates'}

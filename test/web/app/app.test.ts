@@ -70,11 +70,8 @@ test('number columns of a table have the class number', () => {
   const html = (order: typeof columns) =>
     String(DataTable({ caption: 'x', columns: order, rows: [{ cells: ['1', '2', '3'] }] }));
   const body = (order: typeof columns) => html(order).split('<tbody>')[1] ?? '';
-  assert.match(body(columns), /<th scope="row">1<\/th><td class="number">2<\/td><td>3<\/td>/);
-  assert.match(
-    body(columns.toReversed().slice(1)),
-    /<th scope="row" class="number">1<\/th><td>2<\/td>/,
-  );
+  assert.match(body(columns), /<th scope="row">1<\/th><td class="n">2<\/td><td>3<\/td>/);
+  assert.match(body(columns.toReversed().slice(1)), /<th scope="row" class="n">1<\/th><td>2<\/td>/);
 });
 
 for (const [seconds, said] of [
@@ -103,7 +100,7 @@ test('a survey page distinguishes a failure from a refusal', async () => {
 test('a screen has a heading, its section and the reader', async () => {
   const html = await (await app().request('/o/page')).text();
   assert.equal(html.match(/<h1>/g)?.length, 1);
-  assert.match(html, /<a href="\/o\/larkspur" aria-current="page">Home<\/a>/);
+  assert.match(html, /<a href="\/o\/larkspur" aria-current="page"><i [^>]*><\/i>Home<\/a>/);
   assert.match(html, /<title>Home · Larkspur · askback<\/title>/);
   assert.ok(html.includes('Lena &lt;Dahl&gt;'));
 });
@@ -168,7 +165,7 @@ test('a notice shows only on the next page', async () => {
   );
   const cookie = set.split(';')[0]!;
   const page = await app().request('/o/page', { headers: { Cookie: cookie } });
-  assert.match(await page.text(), /role="status"><span>Saved &lt;it&gt;\.<\/span>/);
+  assert.match(await page.text(), /role="status"><i [^>]*><\/i><p>Saved &lt;it&gt;\.<\/p>/);
   assert.match(page.headers.get('Set-Cookie') ?? '', /Max-Age=0/);
 });
 
@@ -207,7 +204,7 @@ for (const [count, shown] of [
       organization: { ...organization, ...counts },
     };
     const html = String(Sidebar({ reader: reader as never, section: 'home' }));
-    const numbers = [...html.matchAll(/<span class="count"[^>]*><span[^>]*>, <\/span>(.*?)</g)];
+    const numbers = [...html.matchAll(/<span class="count[^>]*><span[^>]*>, <\/span>(.*?)</g)];
     assert.deepEqual(
       numbers.map(([, number]) => number),
       shown ? [shown, shown] : [],

@@ -23,10 +23,11 @@ for (const [count, labels] of [
       label: `${at + 1}`,
       name: 'x',
       cells: [],
-      tooltip: 'x',
+      tip: ['x'] as const,
+      parts: [],
     }));
     const bounds = { lowest: 0, highest: 10 };
-    const words = { id: 'x', title: 'x', description: 'x', caption: 'x' };
+    const words = { title: 'x', description: 'x', caption: 'x' };
     const html = String(TrendChart({ ...words, steps, bounds, formatTick: String, columns: [] }));
     const [, along = ''] = /<div class="along"[^>]*>(.*?)<\/div>/s.exec(html) ?? [];
     assert.deepEqual(along.match(/\d/g) ?? [], labels);
@@ -78,14 +79,14 @@ test('the axis covers the band in round numbers', () => {
 });
 
 test('a step without responses breaks the line and the band', () => {
-  const { line, band, dots, width } = shapeTrend(
+  const { line, band, points, width } = shapeTrend(
     [point(0, 10), point(20, 10), point(null), point(40, 10), point(50, 10)],
     nps,
   );
   assert.equal(width, 50);
   assert.equal(line.match(/M/g)?.length, 2);
   assert.equal(band.match(/M/g)?.length, 2);
-  assert.equal(dots.match(/M/g)?.length, 4);
+  assert.equal(points.filter(({ value }) => value !== null).length, 4);
 });
 
 test('the band is full height without an interval', () => {
@@ -94,29 +95,25 @@ test('the band is full height without an interval', () => {
 });
 
 test('the band of an isolated step has the width of the step', () => {
-  const { band } = shapeTrend([point(null), point(20, 10), point(null)], nps);
+  const { band, points } = shapeTrend([point(null), point(20, 10), point(null)], nps);
+  assert.deepEqual(
+    points.map(({ isAlone }) => isAlone),
+    [false, true, false],
+  );
   assert.equal(band, 'M10,0L20,0L20,100L10,100Z');
 });
 
 test('a middle value is in the middle of the chart', () => {
-  const { line, lastDot } = shapeTrend([point(-100), point(0), point(100)], nps);
+  const { line, points } = shapeTrend([point(-100), point(0), point(100)], nps);
   assert.equal(line, 'M5,100L15,50L25,0');
-  assert.equal(lastDot, 'M25 0h0');
+  assert.deepEqual(
+    points.map(({ value }) => value),
+    [100, 50, 0],
+  );
 });
 
 test('equal values still get an axis range', () => {
   const { ticks, line } = shapeTrend([point(100, 0), point(100, 0)], nps);
   assert.ok(ticks.length >= 2);
   assert.doesNotMatch(line, /NaN/);
-});
-
-test('up to 60 points get dots, above that only the last', () => {
-  const dotsOf = (count: number) =>
-    shapeTrend(
-      Array.from({ length: count }, () => point(0)),
-      nps,
-    );
-  assert.equal(dotsOf(60).dots.match(/M/g)?.length, 60);
-  assert.equal(dotsOf(61).dots, '');
-  assert.equal(dotsOf(61).lastDot, 'M605 50h0');
 });

@@ -1,0 +1,204 @@
+import type { Child } from 'hono/jsx';
+import type { Interval } from '../../intervals.ts';
+
+/** The lowest and the highest value of a scale. */
+export type ValueBounds = { lowest: number; highest: number };
+
+type GaugeProps = {
+  /** Null without responses. */
+  value: number | null;
+  interval: Interval | null;
+  bounds: ValueBounds;
+  format: (value: number) => string;
+  /** The name of the number. */
+  label: string;
+};
+
+const radius = 100;
+const center = { x: 120, y: 116 };
+
+/** A half circle: solid up to the lower bound, pale over the interval, a dot at the value. */
+export function Gauge({ value, interval, bounds, format, label }: GaugeProps) {
+  const { lowest, highest } = bounds;
+  const { low, high } = interval ?? { low: value ?? lowest, high: value ?? lowest };
+  const range = interval === null ? null : `95%: ${format(low)} to ${format(high)}`;
+  const words = `${label} ${value === null ? 'without responses' : format(value)}`;
+  const at = (each: number) => pointAt((each - lowest) / (highest - lowest));
+  const arc = (from: number, to: number) => `M${at(from)}A${radius} ${radius} 0 0 1 ${at(to)}`;
+  const dot = at(value ?? lowest).split(' ');
+  return (
+    <svg
+      class={value === null ? 'gauge ghost' : 'gauge'}
+      viewBox="0 0 240 150"
+      role="img"
+      aria-label={
+        range === null ? words : `${words}, 95% interval ${format(low)} to ${format(high)}`
+      }
+    >
+      <path class="track" d={arc(lowest, highest)} />
+      {low > lowest ? <path class="sure" d={arc(lowest, low)} /> : null}
+      {high > low ? <path class="maybe" d={arc(low, high)} /> : null}
+      {value === null ? null : <circle cx={dot[0]} cy={dot[1]} r="6.5" />}
+      <text class="score" x="120" y="112">
+        {value === null ? '–' : format(value)}
+      </text>
+      <text x="20" y="142">
+        {format(lowest)}
+      </text>
+      <text x="220" y="142">
+        {format(highest)}
+      </text>
+      <text x="120" y="142">
+        {range}
+      </text>
+    </svg>
+  );
+}
+
+function pointAt(share: number): string {
+  const angle = Math.PI * (1 - Math.min(Math.max(share, 0), 1));
+  const x = center.x + radius * Math.cos(angle);
+  const y = center.y - radius * Math.sin(angle);
+  return `${rounded(x)} ${rounded(y)}`;
+}
+
+type RangeProps = {
+  value: number;
+  interval: Interval | null;
+  bounds: ValueBounds;
+  /** Sets the colour: `is-good`. */
+  tone?: string | undefined;
+};
+
+/** A dot and its interval on the scale, with a mark in the middle. Decorative. */
+export function Range({ value, interval, bounds: { lowest, highest }, tone }: RangeProps) {
+  const x = (each: number) => percent((100 * (each - lowest)) / (highest - lowest));
+  return (
+    <svg class={tone ? `range ${tone}` : 'range'} aria-hidden="true">
+      <line class="axis" x1="0" x2="100%" y1="50%" y2="50%" />
+      <line class="zero" x1="50%" x2="50%" y1="1" y2="15" />
+      {interval === null ? null : (
+        <line class="span" x1={x(interval.low)} x2={x(interval.high)} y1="50%" y2="50%" />
+      )}
+      <circle cx={x(value)} cy="50%" r="5" />
+    </svg>
+  );
+}
+
+export type PartOfWhole = {
+  /** Sets colour and shape: `is-promoter`. */
+  tone: string;
+  name: string;
+  share: number;
+  figure: Child;
+  remark?: Child;
+  href?: string | undefined;
+};
+
+type StackedBarProps = { parts: readonly Pick<PartOfWhole, 'tone' | 'share'>[]; thin?: boolean };
+
+/** Decorative: the numbers must be in the text beside it. */
+export function StackedBar({ parts, thin = false }: StackedBarProps) {
+  const whole = parts.reduce((sum, { share }) => sum + share, 0);
+  return (
+    <svg class={thin ? 'bar thin' : 'bar'} aria-hidden="true">
+      {spreadParts(parts, { whole, gap: 0.4 }).map(({ tone, from, size }) => (
+        <rect class={tone} x={percent(from)} width={percent(size)} height="100%" />
+      ))}
+    </svg>
+  );
+}
+
+/** Places the parts one after the other, in percent of the whole. */
+export function spreadParts(
+  parts: readonly Pick<PartOfWhole, 'tone' | 'share'>[],
+  { whole, gap }: { whole: number; gap: number },
+) {
+  const shown = parts.filter(({ share }) => share > 0);
+  const room = 100 - gap * Math.max(shown.length - 1, 0);
+  let from = 0;
+  return shown.map(({ tone, share }) => {
+    const part = { tone, from, size: (share / whole) * room };
+    from += part.size + gap;
+    return part;
+  });
+}
+
+/** A stacked bar with a legend. */
+export function PartsBar({ parts }: { parts: readonly PartOfWhole[] }) {
+  return (
+    <>
+      <StackedBar parts={parts} />
+      <dl class="split3">
+        {parts.map(({ tone, name, figure, remark, href }) => (
+          <div>
+            <dt class={`key ${tone}`}>{href ? <a href={href}>{name}</a> : name}</dt>
+            <dd>
+              {figure} {remark ? <small>{remark}</small> : null}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+type FunnelProps = {
+  steps: readonly { name: Child; count: Child; share?: Child; bar: Child }[];
+};
+
+/** A row for each step: name, count, share and a bar below. */
+export const Funnel = ({ steps }: FunnelProps) => (
+  <ul class="funnel">
+    {steps.map(({ name, count, share, bar }) => (
+      <li>
+        <span>{name}</span>
+        <b class="num">{count}</b>
+        <span class="soft num">{share}</span>
+        {bar}
+      </li>
+    ))}
+  </ul>
+);
+
+/** A bar of one colour. Decorative. */
+export const Bar = ({ part, whole, tone }: { part: number; whole: number; tone?: string }) => (
+  <svg class={tone ? `bar thin ${tone}` : 'bar thin'} aria-hidden="true">
+    <rect width={percent(whole === 0 ? 0 : (100 * part) / whole)} height="100%" />
+  </svg>
+);
+
+type HistogramProps = {
+  columns: readonly { tone: string; label: Child; count: number; text: string; about: string }[];
+};
+
+/** A column for each score, with its count above. */
+export function Histogram({ columns }: HistogramProps) {
+  const most = Math.max(1, ...columns.map(({ count }) => count));
+  return (
+    <ol class="histogram">
+      {columns.map(({ tone, label, count, text, about }) => {
+        const height = (highestColumn * count) / most;
+        const top = percent(100 - height);
+        return (
+          <li class={tone}>
+            <svg role="img" aria-label={about}>
+              <rect width="100%" y={top} height={percent(height)} rx="4" />
+              <text x="50%" y={top} dy="-6">
+                {text}
+              </text>
+            </svg>
+            <b>{label}</b>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** Leaves room for the count. */
+const highestColumn = 90;
+
+export const rounded = (value: number) => Math.round(value * 100) / 100;
+
+export const percent = (value: number) => `${rounded(value)}%`;
