@@ -76,7 +76,7 @@ function lists() {
     <>
       <Notice kind="fine" text="The key “website” was created." />
       <Notice kind="warning" text="83% of this month’s mails are used." />
-      <section aria-labelledby="keys">
+      <section class="card" aria-labelledby="keys">
         <div class="title">
           <h2 id="keys">API Keys</h2>
           <a class="button" href="#new">
@@ -117,7 +117,7 @@ function lists() {
         />
         <Pager summary="1 to 50 of 1,266" previous="?page=1" next="?page=3" />
       </section>
-      <section aria-labelledby="newest">
+      <section class="card" aria-labelledby="newest">
         <div class="title">
           <h2 id="newest">Newest comments</h2>
         </div>
@@ -152,7 +152,7 @@ function lists() {
           </li>
         </ul>
       </section>
-      <section aria-labelledby="none">
+      <section class="card" aria-labelledby="none">
         <h2 id="none">Tags</h2>
         <EmptyState title="No tags yet">
           <p>
@@ -164,7 +164,7 @@ function lists() {
             </a>
           </Actions>
         </EmptyState>
-        <p class="small soft">{counted(1, 'tag')}</p>
+        <p class="sub">{counted(1, 'tag')}</p>
         <Facts
           facts={[
             ['URL', <span class="mono">https://hooks.example.com/feedback</span>],
@@ -193,7 +193,7 @@ function forms() {
     { value: 'write', text: 'Read and write', help: 'also sends mails' },
   ];
   const body = (
-    <form method="post" class="fields narrow">
+    <form method="post" class="card stack narrow">
       <FormErrors form={wrong} />
       <Field
         name="name"
@@ -220,7 +220,7 @@ function forms() {
         <button type="submit" class="primary">
           Create key
         </button>
-        <a class="more" href="#cancel">
+        <a class="button quiet" href="#cancel">
           Cancel
         </a>
       </Actions>
@@ -234,7 +234,7 @@ function acts() {
   const body = (
     <>
       <Secret title="Copy the key “website” now" label="Key" value="ask_live_EXAMPLE" done="#done">
-        <p class="small soft">It is shown only once. askback keeps a hash of it.</p>
+        <p class="sub">It is shown only once. askback keeps a hash of it.</p>
       </Secret>
       <Confirm
         action="/erase"
@@ -269,13 +269,13 @@ function acts() {
 
 function signInPage() {
   const body = (
-    <form method="post" class="fields">
+    <form method="post" class="stack">
       <Field name="email" label="Email" type="email" autocomplete="username webauthn" required />
       <Field name="password" label="Password" type="password" autocomplete="current-password" />
       <button type="submit" class="primary">
         Sign in
       </button>
-      <a class="more" href="/forgot">
+      <a class="button quiet" href="/forgot">
         Forgot password?
       </a>
     </form>

@@ -22,6 +22,6 @@ test('an open webhook page shows when the webhook turns off', async () => {
   assert.equal(await state.textContent(), 'Off');
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.locator('#act-on[hidden]').waitFor({ state: 'attached' });
-  await page.locator('.actions .menu summary').click();
+  await page.locator('.acts .menu summary').click();
   await page.getByRole('button', { name: 'Turn off' }).waitFor();
 });

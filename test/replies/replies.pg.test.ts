@@ -161,7 +161,7 @@ test('reply without a text is refused on the field', async () => {
   const path = `${browser.home}/responses/${response}/replies`;
   const answer = await browser.post(path, { reply_id: randomUUID(), reply: ' ' });
   assert.equal(answer.status, 422);
-  assert.match(await answer.text(), /id="reply-error">\s*Write a reply\./);
+  assert.match(await answer.text(), /id="reply-error"><i [^>]*><\/i>Write a reply\./);
   assert.equal((await post({ text: '  ' })).status, 400);
   assert.equal((await post({ text: 'x'.repeat(5001) })).status, 400);
   assert.deepEqual(await jobs(), []);

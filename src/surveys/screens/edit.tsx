@@ -31,6 +31,7 @@ import {
   Version,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import { languageChoices, languageName } from '../../web/language.ts';
 import {
   fieldErrors,
@@ -223,15 +224,8 @@ type ShownForm = {
 function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: ShownForm) {
   const surveys = surveysPath(c.var.organization);
   const here = survey ? `${surveys}/${survey.id}` : surveys;
-  const list = { text: 'Surveys', href: surveys };
-  return renderScreen(c, {
-    title: survey ? `Edit “${survey.name}”` : 'New survey',
-    section: 'surveys',
+  const shown = {
     status: statusOf(form),
-    trail: [
-      list,
-      survey ? { text: survey.name, href: here } : { text: 'Templates', href: `${surveys}/new` },
-    ],
     actions: (
       <>
         <a class="button small-only" href="#preview">
@@ -254,6 +248,18 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: S
         />
       </>
     ),
+  } as const;
+  if (survey) {
+    return renderSurveyScreen(c, { ...shown, survey, tab: 'edit', title: `Edit “${survey.name}”` });
+  }
+  return renderScreen(c, {
+    ...shown,
+    title: 'New survey',
+    section: 'surveys',
+    trail: [
+      { text: 'Surveys', href: surveys },
+      { text: 'Templates', href: `${surveys}/new` },
+    ],
   });
 }
 
