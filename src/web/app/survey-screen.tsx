@@ -19,7 +19,7 @@ type SurveyScreen = {
   /** The name of the survey by default. */
   title?: string;
   body: Child;
-  /** Of this tab, before the actions of every tab. */
+  /** Stand before the actions of every tab. */
   actions?: Child;
   status?: ContentfulStatusCode;
 };
