@@ -420,6 +420,62 @@ create table idempotency_keys (
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
 
+-- The text of a file in chunks, until it is imported.
+create table import_chunks (
+  org_id uuid not null,
+  import_id uuid not null,
+  file integer not null,   -- the place of the file in its import
+  place integer not null,  -- the place of the chunk in its file, from 0
+  chunk text not null,
+  constraint import_chunks_org_id_import_id_fkey foreign key (org_id, import_id) references imports(org_id, id) on delete cascade,
+  constraint import_chunks_pkey primary key (import_id, file, place)
+);
+
+-- A file of an import.
+create table import_files (
+  org_id uuid not null,
+  import_id uuid not null,
+  place integer not null,
+  name text not null,
+  bytes integer not null default 0,
+  kind text,                        -- kind of data that the member chose; null to detect it from the columns
+  plan jsonb,                       -- the kind of data and the columns of the file
+  counts jsonb,                     -- numbers of its rows by what happens to them
+  reason text,                      -- why it cannot be imported
+  imported jsonb,                   -- numbers of new rows
+  done integer not null default 0,  -- rows imported so far, without invalid and skipped ones
+  constraint import_files_kind_check check (kind = any (array['responses', 'people', 'unsubscribed', 'bounced'])),
+  constraint import_files_org_id_import_id_fkey foreign key (org_id, import_id) references imports(org_id, id) on delete cascade,
+  constraint import_files_pkey primary key (import_id, place)
+);
+
+-- Files of another service that a member imports. They wait for a day, and the result is deleted after 90 days.
+create table imports (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  service text not null,
+  survey_id uuid,           -- null until the import creates a survey
+  type text,                -- scale of the responses; null until it is chosen or found in the files
+  time_zone text not null,  -- of times without an offset, and of the months of the comparison
+  status text not null default 'uploading',
+  reason text,              -- why it failed
+  actor jsonb not null,     -- the member who imports
+  before jsonb,             -- the responses of the survey by month before the import
+  after jsonb,              -- the responses of the survey by month after the import
+  created_at timestamptz not null default now(),
+  started_at timestamptz,
+  finished_at timestamptz,
+  constraint imports_service_check check (service = any (array['delighted', 'asknicely', 'csv'])),
+  constraint imports_status_check check (status = any (array['uploading', 'checking', 'checked', 'importing', 'finished', 'failed'])),
+  constraint imports_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint imports_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint imports_pkey primary key (id),
+  constraint imports_org_id_id_key unique (org_id, id)
+);
+create index imports_by_age on imports (created_at);
+create index imports_newest_first on imports (org_id, created_at desc);
+create index imports_of_survey on imports (org_id, survey_id);
+
 -- A former suppression, for the timeline of the address.
 create table lifted_suppressions (
   id uuid not null,  -- of the suppression, as are email, kind, by_hand, detail and created_at

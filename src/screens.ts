@@ -3,6 +3,7 @@ import { campaignScreens } from './campaigns/screens/routes.tsx';
 import { contactScreens } from './contacts/screens/contacts.tsx';
 import { surveyTrend } from './home/score.tsx';
 import { homeScreens } from './home/screens.tsx';
+import { importScreens } from './importers/screens.tsx';
 import { keyScreens } from './keys/screens.tsx';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
@@ -117,6 +118,7 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/api-keys', keyScreens(tools))
     .route('/settings/members', memberScreens(tools))
     .route('/settings/mail', mailScreens(tools))
+    .route('/settings/import', importScreens(tools))
     .route('/settings/tags', tagScreens(tools))
     .route('/settings/texts', textScreens(tools))
     .route('/settings/canned-texts', cannedTextScreens(tools))

@@ -4,6 +4,7 @@ import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import type { CommandTools } from './command-tools.ts';
 import { Refusal } from './errors.ts';
+import { importPath } from './importers/screens.tsx';
 import { withinMs } from './lib/async/deadline.ts';
 import { type Db, serviceLimits } from './lib/db/db.ts';
 import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
@@ -124,7 +125,10 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const counting = await parts.start('counting', startCounters);
   const listener = await parts.start(
     'port',
-    () => listen(where.requests, { showStarting, trustedProxies }).catch(explainHostError),
+    () =>
+      listen(where.requests, { showStarting, trustedProxies, uploads: importPath }).catch(
+        explainHostError,
+      ),
     (it) => it.close(),
   );
   const metricsListener = await listenForMetrics(where.metrics, { parts, say });

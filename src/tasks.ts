@@ -3,6 +3,8 @@ import { cleanUpAudit } from './audit/export.ts';
 import { advanceCampaign } from './campaigns/advance.ts';
 import { sweepCampaigns } from './campaigns/automation.ts';
 import { deleteOldUploads } from './contacts/upload.queries.ts';
+import { checkImport, runImport } from './importers/import-files.ts';
+import { deleteOldImports } from './importers/queries.ts';
 import {
   enqueue,
   type JobName,
@@ -83,6 +85,9 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'campaigns.sweep': () => sweepCampaigns(tools),
     'contacts.clean_up': () => deleteOldUploads(tools),
     'audit.clean_up': () => cleanUpAudit(tools),
+    'imports.check': (job) => checkImport(of(job), job),
+    'imports.clean_up': () => deleteOldImports(tools),
+    'imports.run': (job, run) => runImport(of(job), job, run),
     'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),
     'members.clean_up': () => cleanUpMembers(tools),
@@ -167,6 +172,7 @@ const schedule: Partial<Record<JobName, string>> = {
   'keys.clean_up': '*/5 * * * *',
   'surveys.fold_tallies': '17 * * * *',
   'contacts.clean_up': '37 * * * *',
+  'imports.clean_up': '33 * * * *',
   'campaigns.sweep': '* * * * *',
   'questions.sweep': '* * * * *',
   'sends.recover': '* * * * *',

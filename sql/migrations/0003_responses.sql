@@ -1024,3 +1024,79 @@ begin
   end loop;
 end
 $$;
+
+-- Files of other services that members import in the app: responses, people, unsubscribes and bounces.
+
+create table imports (
+  id           uuid primary key default gen_random_uuid(),
+  org_id       uuid not null,
+  service      text not null check (service in ('delighted', 'asknicely', 'csv')),
+  survey_id    uuid,
+  type         text,
+  time_zone    text not null,
+  status       text not null default 'uploading'
+    check (status in ('uploading', 'checking', 'checked', 'importing', 'finished', 'failed')),
+  reason       text,
+  actor        jsonb not null,
+  before       jsonb,
+  after        jsonb,
+  created_at   timestamptz not null default now(),
+  started_at   timestamptz,
+  finished_at  timestamptz,
+
+  constraint imports_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade,
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
+  unique (org_id, id)
+);
+
+comment on table imports is
+  'Files of another service that a member imports. They wait for a day, and the result is deleted after 90 days';
+comment on column imports.survey_id is 'null until the import creates a survey';
+comment on column imports.type is 'scale of the responses; null until it is chosen or found in the files';
+comment on column imports.time_zone is 'of times without an offset, and of the months of the comparison';
+comment on column imports.reason is 'why it failed';
+comment on column imports.actor is 'the member who imports';
+comment on column imports.before is 'the responses of the survey by month before the import';
+comment on column imports.after is 'the responses of the survey by month after the import';
+
+create index imports_newest_first on imports (org_id, created_at desc);
+create index imports_by_age on imports (created_at);
+create index imports_of_survey on imports (org_id, survey_id);
+
+create table import_files (
+  org_id    uuid not null,
+  import_id uuid not null,
+  place     integer not null,
+  name      text not null,
+  bytes     integer not null default 0,
+  kind      text check (kind in ('responses', 'people', 'unsubscribed', 'bounced')),
+  plan      jsonb,
+  counts    jsonb,
+  reason    text,
+  imported  jsonb,
+  done      integer not null default 0,
+  primary key (import_id, place),
+  foreign key (org_id, import_id) references imports (org_id, id) on delete cascade
+);
+
+comment on table import_files is 'A file of an import';
+comment on column import_files.kind is 'kind of data that the member chose; null to detect it from the columns';
+comment on column import_files.plan is 'the kind of data and the columns of the file';
+comment on column import_files.counts is 'numbers of its rows by what happens to them';
+comment on column import_files.reason is 'why it cannot be imported';
+comment on column import_files.imported is 'numbers of new rows';
+comment on column import_files.done is 'rows imported so far, without invalid and skipped ones';
+
+create table import_chunks (
+  org_id    uuid not null,
+  import_id uuid not null,
+  file      integer not null,
+  place     integer not null,
+  chunk     text not null,
+  primary key (import_id, file, place),
+  foreign key (org_id, import_id) references imports (org_id, id) on delete cascade
+);
+
+comment on table import_chunks is 'The text of a file in chunks, until it is imported';
+comment on column import_chunks.file is 'the place of the file in its import';
+comment on column import_chunks.place is 'the place of the chunk in its file, from 0';

@@ -214,9 +214,15 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
             >
               Send each response to your systems in seconds with a signed webhook.
             </LinkItem>
-            <LinkItem icon="upload" title="Bring your history">
-              The operator of this server can import past responses from a CSV file with{' '}
-              <code>askback import responses</code>.
+            <LinkItem
+              icon="upload"
+              title="Coming from Delighted or AskNicely?"
+              href={`${base}/settings/import`}
+              act="Import"
+              about="responses from another service"
+            >
+              Bring your history: responses, people and unsubscribes. You see what will be imported
+              before anything changes.
             </LinkItem>
             <LinkItem icon="key" title="Use the API" href="/docs" act="API" about="documentation">
               Everything you see here is available by API.

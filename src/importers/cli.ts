@@ -27,7 +27,8 @@ const importOf = (service: FormerService) =>
     async run(db, { survey, file: path, as, ...options }, { tools }) {
       const { 'dry-run': dryRun, 'time-zone': zone = 'UTC' } = options;
       const { org_id: orgId, type } = await getSurvey(db, survey);
-      const opened = await openExport(service, await readCsvFile(tools, path), as);
+      const { name, text: content } = await readCsvFile(tools, path);
+      const opened = await openExport(service, { name, pieces: () => [content] }, as);
       const writer = { ...commandWriter(orgId), surveyId: survey, author: service.name };
       const report = await importExport({ db, onProgress: createProgress('rows') }, writer, {
         export: opened,

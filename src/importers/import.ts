@@ -13,7 +13,13 @@ import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
 import { readNps } from '../responses/trend.ts';
 import { suppressMany } from '../suppressions/unsubscribe.tsx';
-import { netPromoterScore, type SurveyType, type Tally } from '../survey-types.ts';
+import {
+  type Counted,
+  netPromoterScore,
+  type SurveyType,
+  type Tally,
+  totalOf,
+} from '../survey-types.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { holdOffErasures, reopenSurvey } from '../surveys/queries.ts';
 import {
@@ -51,26 +57,31 @@ export async function importExport(
 ): Promise<ImportReport> {
   const began = performance.now();
   const rules = { type, zone, now: Date.now() };
-  const file = zeroFileCounts();
-  const { add, samples } = createSamples();
-  for await (const row of readExport(opened, rules, file)) {
-    if (row.kind === 'response') add(row.response.answers);
-  }
-  refuseUnusable(opened, file);
+  const { counts: file, samples } = await checkExport(opened, rules);
   const before = await tallyOf(db, writer);
   const total = countUnderstood(file);
-  const rows = readExport(opened, rules, zeroFileCounts());
   const imported = dryRun
     ? zeroImportCounts()
     : await importRows(
         db,
         { ...writer, questions: await ensureQuestions(db, writer, samples) },
-        rows,
-        (done) => onProgress(done, total),
+        readExport(opened, rules, zeroFileCounts()),
+        { onProgress: (done) => onProgress(done, total) },
       );
   const after = await tallyOf(db, writer);
   const seconds = (performance.now() - began) / 1000;
   return { file, inFile: scored(file.responses), before, after, imported, seconds };
+}
+
+/** Reads a whole export without importing it. Refuses an export without a usable row. */
+export async function checkExport(opened: Export, rules: ReadRules) {
+  const counts = zeroFileCounts();
+  const { add, samples } = createSamples();
+  for await (const row of readExport(opened, rules, counts)) {
+    if (row.kind === 'response') add(row.response.answers);
+  }
+  refuseUnusable(opened, counts);
+  return { counts, samples };
 }
 
 async function tallyOf(db: Db, { orgId, surveyId }: ImportWriter) {
@@ -96,7 +107,7 @@ export type FileCounts = ReturnType<typeof zeroFileCounts>;
 const maxUnclearShown = 20;
 const maxRows = 1_000_000;
 
-type ReadRules = { type: SurveyType; zone: string; now: number };
+export type ReadRules = { type: SurveyType; zone: string; now: number };
 
 /** Reads and counts every row of an export, and yields the ones to import. */
 export async function* readExport(
@@ -113,7 +124,7 @@ export async function* readExport(
       );
     }
     const row = readRow(cells, { plan, ...rules });
-    count(counts, row, line);
+    count(counts, row, { line, zone: rules.zone });
     if (row.kind !== 'passed' && row.kind !== 'unclear') yield row;
   }
 }
@@ -121,6 +132,8 @@ export async function* readExport(
 export const zeroFileCounts = () => ({
   rows: 0,
   responses: { promoters: 0, passives: 0, detractors: 0 } satisfies Tally,
+  /** The responses by month, such as `2026-11`, in the time zone of the import. */
+  months: {} as Record<string, Counted>,
   people: 0,
   unsubscribed: 0,
   bounced: 0,
@@ -132,9 +145,15 @@ export const zeroFileCounts = () => ({
 
 const places = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' } as const;
 
-function count(counts: FileCounts, row: ReadRow, line: number) {
-  if (row.kind === 'response') counts.responses[places[row.response.category]] += 1;
-  else if (row.kind === 'person') counts.people += 1;
+function count(counts: FileCounts, row: ReadRow, { line, zone }: { line: number; zone: string }) {
+  if (row.kind === 'response') {
+    const { category, created_at, score } = row.response;
+    const month = monthOf(created_at, zone);
+    counts.months[month] ??= { promoters: 0, passives: 0, detractors: 0, score_sum: 0 };
+    counts.months[month].score_sum += score;
+    counts.months[month][places[category]] += 1;
+    counts.responses[places[category]] += 1;
+  } else if (row.kind === 'person') counts.people += 1;
   else if (row.kind === 'suppression') counts[row.suppression.kind] += 1;
   else if (row.kind === 'passed') {
     counts.passed[row.reason] = (counts.passed[row.reason] ?? 0) + 1;
@@ -146,8 +165,11 @@ function count(counts: FileCounts, row: ReadRow, line: number) {
   }
 }
 
-export const totalOf = ({ promoters, passives, detractors }: Tally) =>
-  promoters + passives + detractors;
+const monthOf = (at: Date, zone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(at.getTime())
+    .toZonedDateTimeISO(zone)
+    .toString()
+    .slice(0, 'YYYY-MM'.length);
 
 export const countUnderstood = ({ responses, people, unsubscribed, bounced }: FileCounts) =>
   totalOf(responses) + people + unsubscribed + bounced;
@@ -163,14 +185,18 @@ type ScoredTally = ReturnType<typeof scored>;
 
 export type Export = { name: string; plan: FilePlan; rows: () => AsyncGenerator<CsvRow> };
 
+/** The text of a file in pieces, which can be read repeatedly. */
+type TextFile = { name: string; pieces: () => Iterable<string> | AsyncIterable<string> };
+
 /** Opens an export: plans its columns from the header row. Its rows can be read repeatedly. */
 export async function openExport(
   service: FormerService,
-  { name, text }: { name: string; text: string },
+  { name, pieces }: TextFile,
   as: FileKind | undefined,
 ): Promise<Export> {
-  const { body, ...form } = detectForm(text);
-  const allRows = () => csvRows([body], form);
+  const head = await firstOf(pieces());
+  const { body, ...form } = detectForm(head);
+  const allRows = () => csvRows(withoutStart(pieces(), head.length - body.length), form);
   const first = await allRows().next();
   if (first.done) throw new Refusal('invalid', `${name} is empty. ${untouched}`);
   const { cells: header, line } = first.value;
@@ -187,6 +213,19 @@ export async function openExport(
   };
 }
 
+async function firstOf(pieces: Iterable<string> | AsyncIterable<string>) {
+  for await (const piece of pieces) return piece;
+  return '';
+}
+
+async function* withoutStart(pieces: Iterable<string> | AsyncIterable<string>, length: number) {
+  let toSkip = length;
+  for await (const piece of pieces) {
+    yield piece.slice(toSkip);
+    toSkip = 0;
+  }
+}
+
 /** Refuses a list of unsubscribes or bounces that looks like a list of people to survey. */
 function refuseUnclearPeople(name: string, { kind, places }: FilePlan, as: FileKind | undefined) {
   const expected = /unsub|opt-?out/i.test(basename(name))
@@ -196,7 +235,7 @@ function refuseUnclearPeople(name: string, { kind, places }: FilePlan, as: FileK
   if (places.has(expected) || places.has('status')) return;
   throw new Refusal(
     'invalid',
-    `${name} has no column for when people ${expected}. Use --as ${expected} if all of them did, or --as people if none did. ${untouched}`,
+    `${name} has no column for when people ${expected}. Choose the kind of data: ${expected} if all of them did, or people if none did. ${untouched}`,
   );
 }
 
@@ -204,35 +243,56 @@ const batchSize = 500;
 
 export type ImportCounts = ReturnType<typeof zeroImportCounts>;
 
+type ImportSteps = {
+  /** Skips the rows that an earlier run has imported, with its counts. */
+  from?: { done: number; imported: ImportCounts };
+  /** Runs in the transaction of each batch. */
+  inBatch?: (tx: Sql, done: number, imported: ImportCounts) => Promise<unknown>;
+  onProgress?: (done: number) => void;
+};
+
 /**
  * Imports rows in batches with a transaction each. An import that ends halfway keeps its batches and can be repeated:
  * existing rows change nothing.
  */
-async function importRows(
+export async function importRows(
   db: Db,
   writer: ImportWriter,
   rows: AsyncIterable<ReadRow>,
-  onProgress: (done: number) => void,
+  { from = { done: 0, imported: zeroImportCounts() }, inBatch, onProgress }: ImportSteps,
 ): Promise<ImportCounts> {
-  const imported = zeroImportCounts();
+  let { imported } = from;
   const number = createNumbering();
   let done = 0;
-  let isRecorded = false;
+  let isRecorded = from.done > 0;
   for await (const batch of batches(rows)) {
-    const added = await inTransaction(db, async (tx) => {
+    done += batch.length;
+    if (done <= from.done) {
+      for (const row of batch) if (row.kind === 'response') number(row.response);
+      continue;
+    }
+    imported = await inTransaction(db, async (tx) => {
       const counts = await importRowBatch(tx, writer, batch, number);
       const { erased: _, ...added } = counts;
       const isNew = Object.values(added).some((count) => count > 0);
       if (isNew && !isRecorded) await recordImport(tx, writer, batch[0]!);
       isRecorded ||= isNew;
-      return counts;
+      const total = sumCounts(imported, counts);
+      await inBatch?.(tx, done, total);
+      return total;
     });
-    for (const key of Object.keys(imported) as (keyof ImportCounts)[]) imported[key] += added[key];
-    done += batch.length;
-    onProgress(done);
+    onProgress?.(done);
   }
   return imported;
 }
+
+export const sumCounts = (one: ImportCounts, other: ImportCounts): ImportCounts => ({
+  responses: one.responses + other.responses,
+  contacts: one.contacts + other.contacts,
+  unsubscribed: one.unsubscribed + other.unsubscribed,
+  bounced: one.bounced + other.bounced,
+  erased: one.erased + other.erased,
+});
 
 export const zeroImportCounts = () => ({
   responses: 0,

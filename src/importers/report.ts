@@ -1,11 +1,11 @@
 import { columns } from '../lib/cli/command.ts';
+import { totalOf } from '../survey-types.ts';
 import {
   type Export,
   type FileCounts,
   type ImportCounts,
   type ImportReport,
   sentenceOfCell,
-  totalOf,
 } from './import.ts';
 import type { PassReason } from './rows.ts';
 
@@ -25,7 +25,7 @@ function columnsText({ name, plan }: Export): string {
   return `${name} contains ${plan.kind}. Columns:\n${columns(rows)}`;
 }
 
-const passedFor: Record<PassReason, string> = {
+export const passedFor: Record<PassReason, string> = {
   unanswered: 'without a score',
   'other type': 'of another survey type',
   'without address': 'without an email address',
@@ -59,7 +59,7 @@ function rowsText({ file, imported, seconds }: ImportReport, dryRun: boolean): s
   return `${columns(shown.map((row) => row.map(String)))}\n${last}`;
 }
 
-const knownOf = (file: FileCounts, { responses, erased }: ImportCounts) =>
+export const knownOf = (file: FileCounts, { responses, erased }: ImportCounts) =>
   totalOf(file.responses) - responses - erased;
 
 function figuresText({ inFile, before, after, imported }: ImportReport, dryRun: boolean): string {

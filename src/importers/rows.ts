@@ -88,7 +88,7 @@ function rowReader(cells: readonly string[], { plan, zone, now }: RowRules) {
 
 function readResponse(row: RowReader, { type }: RowRules): ReadRow {
   const typeName = row.text('type');
-  if (typeName && surveyTypeNames[headerKey(typeName)] !== type) {
+  if (typeName && surveyTypeOf(typeName) !== type) {
     return { kind: 'passed', reason: 'other type', word: typeName };
   }
   const text = row.text('score');
@@ -226,7 +226,7 @@ const zoneOf = (offset: string) =>
 export const fileKinds = ['responses', 'people', 'unsubscribed', 'bounced'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
-type PlannedColumn = { name: string; use: ExportColumnUse | 'property' | 'question' };
+export type PlannedColumn = { name: string; use: ExportColumnUse | 'property' | 'question' };
 
 export type FilePlan = {
   kind: FileKind;
@@ -390,6 +390,32 @@ export const askNicely: FormerService = {
     skipped: 'id contactid personid created lastemailed scheduled importedattime importedat',
   },
 };
+
+/** A file of any other service. */
+export const otherService: FormerService = {
+  name: 'CSV',
+  asksQuestions: true,
+  responses: {
+    ...person,
+    score: 'score rating npsscore nps csat ces stars',
+    time: 'createdat created respondedat submittedat completedat finishedat timestamp date time responsedate',
+    comment: 'comment comments feedback reason',
+    type: 'surveytype type',
+    tags: 'tags tag',
+    note: 'notes note',
+    skipped: 'id responseid',
+  },
+  people: {
+    ...person,
+    unsubscribed: 'unsubscribedat unsubscribed optedout optedoutat',
+    bounced: 'bouncedat bounced',
+    status: 'status',
+    skipped: 'id createdat updatedat',
+  },
+};
+
+export const surveyTypeOf = (name: string): SurveyType | undefined =>
+  surveyTypeNames[headerKey(name)];
 
 /** Survey types by the names that services use, spelled like column keys. */
 const surveyTypeNames: Readonly<Record<string, SurveyType>> = {

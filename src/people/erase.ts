@@ -11,6 +11,7 @@ import {
   lockContacts,
 } from '../contacts/erase.ts';
 import { notFound } from '../errors.ts';
+import { deleteImportsMentioning } from '../importers/queries.ts';
 import { enqueue } from '../jobs.ts';
 import { type AnswerName, deleteAnswers, findAnswers } from '../keys/idempotency.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
@@ -262,7 +263,9 @@ export async function eraseRows(
       (await hideInProperties(tx, orgId, { key, before })),
     blocked_mails: await deleteBlockedMailsTo(tx, orgId, { key, before }),
     suppressions: await deleteSuppressionsOf(tx, orgId, { key, before }),
-    uploads: await deleteUploadsMentioning(tx, orgId, key),
+    uploads:
+      (await deleteUploadsMentioning(tx, orgId, key)) +
+      (await deleteImportsMentioning(tx, orgId, key)),
     stored_answers: await deleteAnswers(tx, orgId, copies.answers),
     mailbox_messages: await deleteMessagesById(tx, copies.messages),
     audit_events: await replaceContactTargets(tx, orgId, { contactIds, hash }),

@@ -290,7 +290,7 @@ test('unusable file is refused and nothing is written', async () => {
     ['csat.csv', 'Survey Type,Score,Created At\ncsat,5,2024-03-01\n', /type "csat"/],
     ['quote.csv', 'Score,Created At\n9,2024-03-01\n9,"2024\n', /line 3: a quote/],
     ['book.csv', 'PK\x03\x04', /workbook/],
-    ['unsubscribes.csv', 'Email,Date\nann@people.test,x\n', /--as unsubscribed/],
+    ['unsubscribes.csv', 'Email,Date\nann@people.test,x\n', /unsubscribed if all of them did/],
   ] as const) {
     const { code, stdout, stderr } = await take('delighted', survey, file(name, content));
     assert.deepEqual([code, stdout], [1, '']);

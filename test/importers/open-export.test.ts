@@ -4,7 +4,7 @@ import { openExport } from '../../src/importers/import.ts';
 import { delighted, type FileKind } from '../../src/importers/rows.ts';
 
 const open = (text: string, { name = 'export.csv', as }: { name?: string; as?: FileKind } = {}) =>
-  openExport(delighted, { name, text }, as);
+  openExport(delighted, { name, pieces: () => [text] }, as);
 
 const text = 'sep=;\nScore;Date;Comment\n9;2026-04-01;Good\n3;2026-04-02;"Bad; and\nslow"\n';
 
@@ -42,7 +42,9 @@ test('file named for unsubscribes or bounces needs a kind', async () => {
     ['opt-outs.csv', 'unsubscribed'],
     ['Bounced people.csv', 'bounced'],
   ] as const) {
-    await assert.rejects(open(people, { name }), { message: new RegExp(`--as ${said}`) });
+    await assert.rejects(open(people, { name }), {
+      message: new RegExp(`${said} if all of them did`),
+    });
     for (const as of ['people', said] as const) {
       assert.equal((await open(people, { name, as })).plan.kind, as);
     }

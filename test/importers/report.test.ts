@@ -52,6 +52,7 @@ test('every row is counted and the first twenty invalid ones listed', async () =
   assert.deepEqual(numbers, {
     rows: 31,
     responses: { promoters: 2, passives: 1, detractors: 1 },
+    months: { '2026-04': { promoters: 2, passives: 1, detractors: 1, score_sum: 30 } },
     people: 0,
     unsubscribed: 0,
     bounced: 0,

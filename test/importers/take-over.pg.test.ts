@@ -19,7 +19,8 @@ async function survey() {
 }
 
 const options = { type: 'nps', zone: 'UTC', dryRun: false } as const;
-const open = (text: string) => openExport(delighted, { name: 'export.csv', text }, undefined);
+const open = (text: string) =>
+  openExport(delighted, { name: 'export.csv', pieces: () => [text] }, undefined);
 const quiet = () => {};
 
 const rows = (count: number) =>

@@ -70,7 +70,7 @@ const encoded = (text: string) => new TextEncoder().encode(text);
 
 /** Imports an export and returns the number of rows of erased people. */
 async function moves({ where }: Scene, service: FormerService, text: string) {
-  const opened = await openExport(service, { name: 'export.csv', text }, undefined);
+  const opened = await openExport(service, { name: 'export.csv', pieces: () => [text] }, undefined);
   const options = { export: opened, type: 'nps', zone: 'UTC', dryRun: false } as const;
   const report = await importExport(tools, { ...where, author: service.name }, options);
   return report.imported.erased;

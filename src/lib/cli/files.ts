@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii as isAsciiBytes, isUtf8 } from 'node:buffer';
 import { createReadStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -74,6 +74,48 @@ export function* decodeInPieces(bytes: Uint8Array): Generator<string> {
   }
 }
 
+/**
+ * Decodes a file of any size while it arrives, in pieces of whole lines. ASCII may be UTF-8 or Windows-1252: the first
+ * other bytes decide.
+ */
+export async function* decodeStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined;
+  let encoding: Encoding = 'UTF-8';
+  let isAscii = true;
+  for await (const { bytes, isLast } of cutAtLines(chunks)) {
+    if (!decoder) {
+      refuseWorkbook(bytes);
+      if (isUtf16(bytes)) encoding = 'UTF-16';
+      decoder = new TextDecoder(labelOf(encoding, bytes), { fatal: encoding === 'UTF-8' });
+    }
+    if (encoding === 'UTF-8' && !isUtf8(bytes)) {
+      if (!isAscii) throw new Error(notText);
+      encoding = 'Windows-1252';
+      decoder = new TextDecoder(encoding);
+    }
+    isAscii &&= isAsciiBytes(bytes);
+    const piece = decoder.decode(bytes, { stream: !isLast });
+    refuseBinary(piece, encoding);
+    yield piece;
+  }
+}
+
+const maxLineBytes = 2 * 1024 * 1024;
+
+async function* cutAtLines(chunks: AsyncIterable<Uint8Array>) {
+  let bytes = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    bytes = Buffer.concat([bytes, chunk]);
+    if (bytes.length < pieceBytes) continue;
+    const end = bytes.lastIndexOf('\n') + 1;
+    if (end === 0 && bytes.length > maxLineBytes) throw new Error('a line is too long');
+    if (end === 0) continue;
+    yield { bytes: bytes.subarray(0, end), isLast: false };
+    bytes = bytes.subarray(end);
+  }
+  yield { bytes, isLast: true };
+}
+
 function refuseWorkbook(bytes: Uint8Array) {
   if (startsWith(bytes, 0x50, 0x4b, 3, 4) || startsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0)) {
     throw new Error('it is a workbook: save it as CSV first');
@@ -86,9 +128,11 @@ function refuseBinary(text: string, encoding: Encoding) {
     /[\u0000\ufffd]/.test(text) ||
     (encoding === 'Windows-1252' && /[\u0080-\u009f]/.test(text))
   ) {
-    throw new Error('it is not text in UTF-8, UTF-16 or Windows-1252');
+    throw new Error(notText);
   }
 }
+
+const notText = 'it is not text in UTF-8, UTF-16 or Windows-1252';
 
 /** The label for `TextDecoder`. */
 const labelOf = (encoding: Encoding, bytes: Uint8Array) =>

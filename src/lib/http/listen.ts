@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
@@ -19,10 +19,18 @@ export type Listener = Awaited<ReturnType<typeof listen>>;
 /** The kernel has its own limit, often the same. */
 const backlog = 4096;
 
-const usualLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000, perClient: 256 };
+const usualLimits = {
+  headMs: 10_000,
+  requestMs: 30_000,
+  uploadMs: 600_000,
+  connections: 4000,
+  perClient: 256,
+};
 
 type ListenOptions = {
   limits?: typeof usualLimits;
+  /** Paths that take large files, which may arrive slowly. */
+  uploads?: RegExp;
   /** CIDR ranges whose connections are not limited per client. */
   trustedProxies?: readonly string[];
   /** The page for browsers while the service starts. Other clients get JSON. */
@@ -35,17 +43,25 @@ type ListenOptions = {
  */
 export async function listen(
   where: ListenAddress,
-  { limits = usualLimits, trustedProxies = [], showStarting = () => undefined }: ListenOptions = {},
+  {
+    limits = usualLimits,
+    uploads = /^$/,
+    trustedProxies = [],
+    showStarting = () => undefined,
+  }: ListenOptions = {},
 ) {
   let answer = getRequestListener((request) => showStarting(request) ?? starting(request));
   const options: ServerOptions = {
     headersTimeout: limits.headMs,
-    requestTimeout: limits.requestMs,
+    requestTimeout: limits.uploadMs,
     connectionsCheckingInterval: Math.min(limits.headMs, 1000),
   };
   const passed = 'descriptors' in where ? where.descriptors.map(holdSocket) : [];
   const servers = Array.from({ length: passed.length || 1 }, () => {
-    const server = createServer(options, (request, response) => void answer(request, response));
+    const server = createServer(options, (request, response) => {
+      if (!uploads.test(request.url ?? '')) limitTime(request, limits.requestMs);
+      void answer(request, response);
+    });
     server.on('clientError', answerBrokenRequest);
     return server;
   });
@@ -71,6 +87,17 @@ export async function listen(
       }
     },
   };
+}
+
+/** Node has one limit for all requests, which is the one of uploads. */
+function limitTime(request: IncomingMessage, ms: number) {
+  const timer = setTimeout(() => {
+    if (request.complete) return;
+    const error = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    answerBrokenRequest(error, request.socket);
+  }, ms);
+  timer.unref();
+  request.once('close', () => clearTimeout(timer));
 }
 
 async function listenOn(server: Server, where: Socket | { host: string; port: number }) {

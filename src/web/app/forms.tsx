@@ -20,7 +20,10 @@ type ControlProps = {
 
 type FieldProps = ControlProps &
   Pick<JSX.IntrinsicElements['input'], 'type' | 'autocomplete' | 'maxlength' | 'min' | 'max'> &
-  Pick<JSX.IntrinsicElements['input'], 'accept' | 'inputmode' | 'placeholder' | 'readonly'> & {
+  Pick<
+    JSX.IntrinsicElements['input'],
+    'accept' | 'inputmode' | 'placeholder' | 'readonly' | 'multiple'
+  > & {
     value?: string | number | null | undefined;
     /** Makes the field a textarea. */
     rows?: number;

@@ -9,6 +9,7 @@ const settings = {
   'api-keys': 'API Keys',
   members: 'Members',
   mail: 'Mail',
+  import: 'Import',
   tags: 'Tags',
   texts: 'Texts',
   'canned-texts': 'Canned texts',
@@ -32,7 +33,9 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
   const { setting, body, title = settings[setting], ...rest } = screen;
   const { organization } = readerOf(c);
   const shown = Object.entries(settings).filter(
-    ([name]) => organization?.role === 'owner' || !ownerSettings.includes(name),
+    ([name]) =>
+      organization?.role === 'owner' ||
+      !(ownerSettings.includes(name) || (organization?.role === 'viewer' && name === 'import')),
   );
   return renderScreen(c, {
     ...rest,

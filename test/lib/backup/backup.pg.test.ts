@@ -165,6 +165,12 @@ async function fillCampaignTables(db: Db, { org_id, survey_id, contact_id }: Con
   await db`insert into contact_upload_chunks ${db({ org_id, upload_id, place: 0, chunk: 'a;b' })}`;
   await db`
     insert into contact_upload_rejects ${db({ org_id, upload_id, line: 2, value: 'x', reason: 'no address' })}`;
+  const import_id = randomUUID();
+  const started = { id: import_id, service: 'csv', time_zone: 'UTC', actor: db.json({}) };
+  await db`insert into imports ${db({ org_id, ...started })}`;
+  await db`insert into import_files ${db({ org_id, import_id, place: 0, name: 'a.csv' })}`;
+  await db`
+    insert into import_chunks ${db({ org_id, import_id, file: 0, place: 0, chunk: 'a;b' })}`;
 }
 
 async function fillMemberTables(db: Db, org_id: string) {

@@ -9,7 +9,13 @@ import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 import { listen } from '../../../src/lib/http/listen.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 
-const generous = { headMs: 60_000, requestMs: 60_000, connections: 10, perClient: 10 };
+const generous = {
+  headMs: 60_000,
+  requestMs: 60_000,
+  uploadMs: 60_000,
+  connections: 10,
+  perClient: 10,
+};
 
 async function opened(
   t: TestContext,
@@ -27,10 +33,11 @@ async function opened(
     })
     .onError(answerError(log, () => undefined))
     .post('/', async (c) => c.text(await readBody(c)))
+    .post('/uploads', async (c) => c.text(await readBody(c)))
     .post('/begun', () => new Response(endless()));
   const listener = await listen(
     { host: '127.0.0.1', port: 0 },
-    { limits: { ...generous, ...limits }, trustedProxies },
+    { limits: { ...generous, ...limits }, trustedProxies, uploads: /^\/uploads$/ },
   );
   t.after(() => listener.close());
   await listener.open(app.fetch);
@@ -72,6 +79,15 @@ test('a request with an endless body is 408', async (t) => {
     assert.match(errorIn(answer).error, /^the request did not arrive completely in time/, framing);
     assert.equal(await end, 400, framing);
   }
+});
+
+test('an upload may take longer than other requests', async (t) => {
+  const { send } = await opened(t, { requestMs: 100, headMs: 100 });
+  const head = 'HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nConnection: close\r\n\r\nab';
+  const upload = send(`POST /uploads ${head}`);
+  assert.match(await text(send(`POST / ${head}`)), /^HTTP\/1.1 408 /);
+  upload.write('cd');
+  assert.match(await text(upload), /^HTTP\/1.1 200 [\s\S]*abcd$/);
 });
 
 test('invalid HTTP and too long headers get an error and are closed', async (t) => {

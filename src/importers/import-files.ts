@@ -1,0 +1,351 @@
+import { recordAct, type Writer } from '../audit/acts.ts';
+import { Refusal } from '../errors.ts';
+import { enqueue, type JobPayloads } from '../jobs.ts';
+import { decodeStream } from '../lib/cli/files.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import type { UploadedFile } from '../lib/http/multipart.ts';
+import type { JobRun } from '../lib/queue/task.ts';
+import { ensureQuestions } from '../questions/import.ts';
+import type { SurveyType } from '../survey-types.ts';
+import { addSurvey } from '../surveys/lifecycle.ts';
+import { getOrgSurvey } from '../surveys/queries.ts';
+import {
+  checkExport,
+  countUnderstood,
+  type Export,
+  importRows,
+  openExport,
+  readExport,
+  zeroFileCounts,
+  zeroImportCounts,
+} from './import.ts';
+import {
+  changeFile,
+  changeImport,
+  countMonths,
+  countWaitingBytes,
+  deleteChunks,
+  deleteImport,
+  findImport,
+  type Import,
+  type ImportFile,
+  insertFile,
+  insertImport,
+  insertImportChunk,
+  listFiles,
+  type OrgImport,
+  readImportChunks,
+  recordBatch,
+  type ServiceName,
+} from './queries.ts';
+import {
+  askNicely,
+  delighted,
+  type FileKind,
+  type FormerService,
+  otherService,
+  surveyTypeOf,
+} from './rows.ts';
+
+export const services: Readonly<Record<ServiceName, FormerService>> = {
+  delighted,
+  asknicely: askNicely,
+  csv: otherService,
+};
+
+const mebibyte = 1024 * 1024;
+export const maxImportBytes = 256 * mebibyte;
+export const maxImportFiles = 20;
+const maxWaitingBytes = 512 * mebibyte;
+const maxFileNameLength = 200;
+
+type ImportTools = { db: Db };
+
+export type ImportChoice = {
+  service: ServiceName;
+  /** Null for a new survey. */
+  survey_id: string | null;
+  /** Null to find it in the files. */
+  type: SurveyType | null;
+  time_zone: string;
+};
+
+type FileReader = (onFile: (file: UploadedFile) => Promise<void>) => Promise<ImportChoice>;
+
+/** Stores files while they arrive, so that they never are in memory, and enqueues their check. */
+export async function receiveFiles({ db }: ImportTools, by: Writer, read: FileReader) {
+  const { orgId, actor } = by;
+  if ((await countWaitingBytes(db, orgId)) > maxWaitingBytes) {
+    throw new Refusal(
+      'conflict',
+      'Your organization has too many files that are not imported yet. Import or delete them first.',
+      { code: 'too_many_imports' },
+    );
+  }
+  const importId = await insertImport(db, orgId, actor);
+  const id = { orgId, importId };
+  let files = 0;
+  try {
+    const choice = await read((file) => storeFile(db, id, { ...file, place: files++ }));
+    if (files === 0) throw new Refusal('invalid', 'Choose one or more files.');
+    await requestCheck({ db }, by, importId, choice);
+    return importId;
+  } catch (error) {
+    await deleteImport(db, id);
+    throw error;
+  }
+}
+
+async function storeFile(
+  db: Db,
+  id: OrgImport,
+  { name, chunks, place: file }: UploadedFile & { place: number },
+) {
+  await insertFile(db, id, { place: file, name: name.slice(0, maxFileNameLength) });
+  let bytes = 0;
+  let place = 0;
+  async function* counted() {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+  try {
+    for await (const chunk of decodeStream(counted())) {
+      await insertImportChunk(db, id, { file, place: place++, chunk });
+    }
+  } catch (error) {
+    if (error instanceof Refusal || !isUnreadable(error)) throw error;
+    throw new Refusal('invalid', `The file ${name} cannot be read: ${(error as Error).message}`);
+  }
+  await changeFile(db, id, file, { bytes });
+}
+
+/** Errors of `decodeStream` are plain, errors of Postgres and streams have a code. */
+const isUnreadable = (error: unknown) => error instanceof Error && !('code' in error);
+
+async function requestCheck(
+  { db }: ImportTools,
+  { orgId }: Writer,
+  importId: string,
+  choice?: ImportChoice,
+) {
+  await inTransaction(db, async (tx) => {
+    const id = { orgId, importId };
+    const from = ['uploading', 'checked'] as const;
+    const isChanged = await changeImport(tx, id, { ...choice, status: 'checking', from });
+    if (!isChanged) throw alreadyStarted();
+    await enqueue(tx, [{ task: 'imports.check', payload: { org_id: orgId, import_id: importId } }]);
+  });
+}
+
+/** Saves the kinds that a member chose and reads the files again. */
+export async function changeKinds(
+  tools: ImportTools,
+  by: Writer,
+  { importId, kinds }: { importId: string; kinds: ReadonlyMap<number, FileKind | null> },
+) {
+  const id = { orgId: by.orgId, importId };
+  for (const [place, kind] of kinds) await changeFile(tools.db, id, place, { kind });
+  await requestCheck(tools, by, importId);
+}
+
+const alreadyStarted = () =>
+  new Refusal('conflict', 'This import has already been started.', { code: 'import_started' });
+
+/** Reads all files of an import without importing them. */
+export async function checkImport(
+  { db }: ImportTools,
+  { org_id: orgId, import_id: importId }: JobPayloads['imports.check'],
+) {
+  const id = { orgId, importId };
+  const row = await findImport(db, id);
+  if (row?.status !== 'checking') return;
+  const files = await listFiles(db, id);
+  const opened = new Map<number, Export | Refusal>();
+  for (const file of files) {
+    opened.set(file.place, await orRefusal(() => openFile(db, row, file)));
+  }
+  const type = await typeOf(
+    db,
+    row,
+    [...opened.values()].flatMap((each) => (each instanceof Refusal ? [] : [each])),
+  );
+  const rules = { type, zone: row.time_zone, now: Date.now() };
+  for (const [place, result] of opened) {
+    const checked =
+      result instanceof Refusal ? result : await orRefusal(() => checkExport(result, rules));
+    const plan = result instanceof Refusal ? null : result.plan;
+    await changeFile(db, id, place, {
+      plan: plan && { kind: plan.kind, columns: plan.columns },
+      counts: checked instanceof Refusal ? null : checked.counts,
+      reason: checked instanceof Refusal ? checked.message : null,
+    });
+  }
+  const survey = row.survey_id && { orgId, surveyId: row.survey_id };
+  const before = survey ? await countMonths(db, survey, row.time_zone) : {};
+  await changeImport(db, id, { type, before, status: 'checked', from: ['checking'] });
+}
+
+async function orRefusal<T>(act: () => Promise<T>): Promise<T | Refusal> {
+  return await act().catch((error: unknown) => {
+    if (error instanceof Refusal) return error;
+    throw error;
+  });
+}
+
+const openFile = (db: Sql, { id: importId, org_id: orgId, service }: Import, file: ImportFile) =>
+  openExport(
+    services[service],
+    { name: file.name, pieces: () => readImportChunks(db, { orgId, importId }, file.place) },
+    file.kind ?? undefined,
+  );
+
+const rowsOfType = 10_000;
+
+/** The scale of the survey, or else the most frequent one in the files. */
+async function typeOf(db: Db, row: Import, exports: readonly Export[]): Promise<SurveyType> {
+  if (row.survey_id) return (await getOrgSurvey(db, row.org_id, row.survey_id)).type;
+  if (row.type) return row.type;
+  const counts = new Map<SurveyType, number>();
+  for (const { plan, rows } of exports) {
+    const [place] = plan.places.get('type') ?? [];
+    if (plan.kind !== 'responses' || place === undefined) continue;
+    let read = 0;
+    for await (const { cells } of rows()) {
+      const type = surveyTypeOf(cells[place] ?? '');
+      if (type) counts.set(type, (counts.get(type) ?? 0) + 1);
+      if (++read >= rowsOfType) break;
+    }
+  }
+  const [mostFrequent] = [...counts].sort(([, one], [, other]) => other - one);
+  return mostFrequent?.[0] ?? 'nps';
+}
+
+type Sender = { from_name: string; from_email: string };
+
+/** Starts an import, or continues one that failed. */
+export async function startImport(
+  { db }: ImportTools,
+  by: Writer,
+  { importId, sender }: { importId: string; sender: Sender },
+) {
+  const id = { orgId: by.orgId, importId };
+  await inTransaction(db, async (tx) => {
+    const row = await findImport(tx, id);
+    const files = row ? await listFiles(tx, id) : [];
+    const usable = files.filter(({ counts }) => counts !== null);
+    const canStart = row?.status === 'checked' || (row?.status === 'failed' && usable.length > 0);
+    if (!row || !canStart) throw alreadyStarted();
+    if (usable.length === 0) throw new Refusal('invalid', 'None of these files can be imported.');
+    const survey_id = row.survey_id ?? (await createDraft(tx, by, { row, sender }));
+    const change = {
+      status: 'importing',
+      survey_id,
+      reason: null,
+      started_at: new Date(),
+    } as const;
+    const isChanged = await changeImport(tx, id, { ...change, from: ['checked', 'failed'] });
+    if (!isChanged) throw alreadyStarted();
+    await enqueue(tx, [
+      { task: 'imports.run', payload: { org_id: by.orgId, import_id: importId } },
+    ]);
+  });
+}
+
+/** A draft emails nobody. */
+async function createDraft(
+  tx: Sql,
+  { orgId, actor }: Writer,
+  { row, sender }: { row: Import; sender: Sender },
+) {
+  const type = row.type ?? 'nps';
+  const survey = await addSurvey(tx, orgId, {
+    ...sender,
+    name: row.service === 'csv' ? 'Imported history' : `${services[row.service].name} history`,
+    question_text: questions[type](sender.from_name),
+    type,
+    status: 'draft',
+  });
+  const details = { name: survey.name, status: survey.status };
+  const target = { kind: 'survey', id: survey.id };
+  await recordAct(tx, { orgId, actor, act: 'survey.created', target, details });
+  return survey.id;
+}
+
+const questions: Readonly<Record<SurveyType, (name: string) => string>> = {
+  nps: (name) => `How likely are you to recommend ${name}?`,
+  csat: (name) => `How satisfied are you with ${name}?`,
+  ces: () => 'How easy was it to get what you needed?',
+  star5: (name) => `How would you rate ${name}?`,
+  thumbs: () => 'Did we help you?',
+};
+
+/** Suppressions first, then responses, then people, whose newer values override those of old responses. */
+const order: readonly FileKind[] = ['unsubscribed', 'bounced', 'responses', 'people'];
+
+class Interrupted extends Error {}
+
+/**
+ * Imports the files of an import in batches. The row of a file counts its batches, so another run continues after the
+ * last one.
+ */
+export async function runImport(
+  { db }: ImportTools,
+  { org_id: orgId, import_id: importId }: JobPayloads['imports.run'],
+  { attempt }: Pick<JobRun, 'attempt'>,
+) {
+  const id = { orgId, importId };
+  const row = await findImport(db, id);
+  if (row?.status !== 'importing' || !row.survey_id) return;
+  const surveyId = row.survey_id;
+  try {
+    const files = (await listFiles(db, id)).filter(({ counts }) => counts !== null);
+    files.sort((one, other) => order.indexOf(one.plan!.kind) - order.indexOf(other.plan!.kind));
+    for (const file of files) await importFile(db, row, { file, surveyId });
+    const after = await countMonths(db, { orgId, surveyId }, row.time_zone);
+    await inTransaction(db, async (tx) => {
+      const change = { after, status: 'finished', finished_at: new Date() } as const;
+      if (await changeImport(tx, id, { ...change, from: ['importing'] }))
+        await deleteChunks(tx, id);
+    });
+  } catch (error) {
+    if (error instanceof Interrupted) return;
+    if (!(error instanceof Refusal) && attempt < maxAttempts) throw error;
+    const reason = error instanceof Refusal ? error.message : 'an unexpected error stopped it';
+    await changeImport(db, id, { status: 'failed', reason, from: ['importing'] });
+    if (!(error instanceof Refusal)) throw error;
+  }
+}
+
+/** Fewer than the queue allows, so that a failure is always reported. */
+const maxAttempts = 5;
+
+async function importFile(
+  db: Db,
+  row: Import,
+  { file, surveyId }: { file: ImportFile; surveyId: string },
+) {
+  const { org_id: orgId, id: importId, service, actor } = row;
+  const total = countUnderstood(file.counts!);
+  if (file.done >= total) return;
+  const opened = await openFile(db, row, file);
+  const rules = { type: row.type ?? 'nps', zone: row.time_zone, now: Date.now() };
+  const author = services[service].name;
+  // The role of the member was checked at the start.
+  const writer = { orgId, actor, mayWrite: true as const, surveyId, author };
+  const asks = opened.plan.columns.some(({ use }) => use === 'question');
+  const questions = asks
+    ? await ensureQuestions(db, writer, (await checkExport(opened, rules)).samples)
+    : new Map();
+  const imported = file.imported ?? zeroImportCounts();
+  let from = file.done;
+  await importRows(db, { ...writer, questions }, readExport(opened, rules, zeroFileCounts()), {
+    from: { done: from, imported },
+    async inBatch(tx, done, imported) {
+      const batch = { place: file.place, from, done, imported };
+      if (!(await recordBatch(tx, { orgId, importId }, batch))) throw new Interrupted();
+      from = done;
+    },
+  });
+}

@@ -1,0 +1,360 @@
+import { toSentence } from '../errors.ts';
+import { type Counted, formatValue, measure, type SurveyType, totalOf } from '../survey-types.ts';
+import { FormErrors, Notice, State } from '../web/app/badges.tsx';
+import { type FormState, LinkButton } from '../web/app/forms.tsx';
+import { count, counted, DataTable, Live } from '../web/app/lists.tsx';
+import { Part } from '../web/app/settings-screen.tsx';
+import { countUnderstood, scored, sumCounts, zeroImportCounts } from './import.ts';
+import type { Import, ImportFile, Months } from './queries.ts';
+import { knownOf, passedFor, verdict } from './report.ts';
+import { type FileKind, fileKinds, type PassReason } from './rows.ts';
+
+type PageProps = {
+  row: Import;
+  files: readonly ImportFile[];
+  form: FormState;
+  here: string;
+  /** Path of the list of imports. */
+  list: string;
+  surveys: string;
+};
+
+const liveSeconds = 2;
+
+/** Contents of the files, progress of their import, and their comparison with the survey. */
+export function ImportPage({ row, files, form, here, list, surveys }: PageProps) {
+  const { status } = row;
+  const isBusy = status === 'checking' || status === 'importing';
+  return (
+    <Live id="import" says="" every={isBusy ? liveSeconds : undefined} path={here}>
+      <FormErrors form={form} />
+      <Standing {...{ row, files, here, list, surveys }} />
+      {status === 'checking' ? null : (
+        <>
+          <FilesPart {...{ row, files, here }} />
+          {files.map((file) => (file.counts ? <FilePart file={file} /> : null))}
+          <MonthsPart {...{ row, files }} />
+        </>
+      )}
+    </Live>
+  );
+}
+
+type StandingProps = Omit<PageProps, 'form'>;
+
+function Standing({ row, files, here, list, surveys }: StandingProps) {
+  const { status } = row;
+  const toDelete = (
+    <LinkButton
+      href={`${here}/delete`}
+      text={status === 'importing' ? 'Stop' : 'Delete'}
+      kind="quiet"
+    />
+  );
+  if (status === 'checking') {
+    return (
+      <Part id="standing" title="Reading the files">
+        <p role="status" aria-busy="true">
+          This takes a few seconds for each 10,000 rows. <a href={here}>Refresh</a>
+        </p>
+        <div class="actions">{toDelete}</div>
+      </Part>
+    );
+  }
+  if (status === 'importing') {
+    const total = sum(files, ({ counts }) => (counts ? countUnderstood(counts) : 0));
+    const done = sum(files, (file) => file.done);
+    return (
+      <Part id="standing" title="Importing">
+        <p role="status">
+          <strong>
+            {count(done)} of {counted(total, 'row')} imported.
+          </strong>{' '}
+          You can close this page; the import continues. <a href={here}>Refresh</a>
+        </p>
+        <progress aria-label="Rows imported" max={Math.max(total, 1)} value={done}>
+          {done} of {total}
+        </progress>
+        <div class="actions">{toDelete}</div>
+      </Part>
+    );
+  }
+  const survey = row.survey_id ? `${surveys}/${row.survey_id}` : undefined;
+  if (status === 'finished') {
+    return (
+      <Part id="standing" title="Imported">
+        <Notice kind="fine" text={finishedText(row, files)} />
+        <div class="actions">
+          {survey ? <LinkButton href={survey} text="View survey" kind="primary" /> : null}
+          <LinkButton href={list} text="Import more files" kind="quiet" />
+          {toDelete}
+        </div>
+      </Part>
+    );
+  }
+  const usable = files.filter(({ counts }) => counts !== null);
+  return (
+    <Part id="standing" title={status === 'failed' ? 'Import stopped' : 'Check before you import'}>
+      {status === 'failed' ? (
+        <Notice
+          kind="failed"
+          text={`The import stopped: ${toSentence(row.reason ?? 'unknown reason')} Rows that were imported stay, and importing them again changes nothing.`}
+        />
+      ) : null}
+      <p>
+        {usable.length === 0
+          ? 'None of these files can be imported.'
+          : `Imports into ${row.survey_name ?? 'a new draft survey'}. Rows that the survey already has are skipped. Nobody is emailed.`}
+      </p>
+      <div class="actions">
+        {usable.length === 0 ? null : (
+          <form method="post" action={here}>
+            <button type="submit" class="primary">
+              {status === 'failed' ? 'Continue' : 'Import'}
+            </button>
+          </form>
+        )}
+        {toDelete}
+      </div>
+    </Part>
+  );
+}
+
+const sum = <T,>(items: readonly T[], value: (item: T) => number) =>
+  items.reduce((total, item) => total + value(item), 0);
+
+function finishedText(row: Import, files: readonly ImportFile[]) {
+  const imported = files
+    .map((file) => file.imported ?? zeroImportCounts())
+    .reduce(sumCounts, zeroImportCounts());
+  const parts = [
+    `${counted(imported.responses, 'response')}`,
+    `${counted(imported.contacts, 'contact')} to ask`,
+    ...(imported.unsubscribed ? [`${counted(imported.unsubscribed, 'unsubscribe')}`] : []),
+    ...(imported.bounced
+      ? [`${counted(imported.bounced, 'bounced address', 'bounced addresses')}`]
+      : []),
+    ...(imported.erased ? [`${counted(imported.erased, 'row')} of erased people skipped`] : []),
+  ];
+  const figures = {
+    inFile: scored(totalOfMonths(monthsOfFiles(files))),
+    before: scored(totalOfMonths(row.before ?? {})),
+    after: scored(totalOfMonths(row.after ?? {})),
+    imported,
+  };
+  const isCompared = files.some(({ plan }) => plan?.kind === 'responses');
+  return `New: ${parts.join(', ')}.${isCompared ? ` ${verdict(figures)}` : ''}`;
+}
+
+const kindNames: Readonly<Record<FileKind, string>> = {
+  responses: 'Responses',
+  people: 'People',
+  unsubscribed: 'Unsubscribes',
+  bounced: 'Bounces',
+};
+
+function FilesPart({
+  row,
+  files,
+  here,
+}: {
+  row: Import;
+  files: readonly ImportFile[];
+  here: string;
+}) {
+  const mayChoose = row.status === 'checked';
+  const table = (
+    <DataTable
+      caption="Files with the numbers of their rows"
+      columns={[
+        { head: 'File' },
+        { head: 'Contains' },
+        { head: 'Rows', number: true },
+        { head: row.status === 'checked' ? 'To import' : 'Imported', number: true },
+        { head: 'Skipped', number: true },
+        { head: 'Invalid', number: true },
+      ]}
+      rows={files.map((file) => ({ cells: cellsOf(file, mayChoose) }))}
+    />
+  );
+  return (
+    <Part id="files" title="Files">
+      {mayChoose ? (
+        <form method="post" action={`${here}/kinds`}>
+          {table}
+          <div class="actions">
+            <button type="submit">Check again</button>
+          </div>
+        </form>
+      ) : (
+        table
+      )}
+    </Part>
+  );
+}
+
+function cellsOf(
+  { place, name, kind, plan, counts, reason, done, imported }: ImportFile,
+  mayChoose: boolean,
+) {
+  const contains = plan ? kindNames[plan.kind] : 'Unknown';
+  const skipped = counts ? sum(Object.values(counts.passed), (each) => each ?? 0) : 0;
+  return [
+    <>
+      <bdi>{name}</bdi>
+      {reason ? (
+        <span class="small block">
+          <State kind="failed">{toSentence(reason)}</State>
+        </span>
+      ) : null}
+    </>,
+    mayChoose ? (
+      <select name={`kind_${place}`} aria-label={`Contents of ${name}`}>
+        <option value="">{plan && !kind ? `${contains} (detected)` : 'Detect'}</option>
+        {fileKinds.map((value) => (
+          <option value={value} selected={value === kind}>
+            {kindNames[value]}
+          </option>
+        ))}
+      </select>
+    ) : (
+      contains
+    ),
+    counts ? count(counts.rows) : '',
+    counts ? count(mayChoose ? countUnderstood(counts) : done) : '',
+    counts
+      ? count(skipped + (imported ? imported.erased + knownResponses(counts, imported) : 0))
+      : '',
+    counts ? count(counts.unclear) : '',
+  ];
+}
+
+const knownResponses = (
+  counts: NonNullable<ImportFile['counts']>,
+  imported: NonNullable<ImportFile['imported']>,
+) => (totalOf(counts.responses) === 0 ? 0 : knownOf(counts, imported));
+
+function FilePart({ file: { place, name, plan, counts } }: { file: ImportFile }) {
+  if (!plan || !counts) return null;
+  const passed = Object.entries(counts.passed) as [PassReason, number][];
+  return (
+    <Part id={`file-${place}`} title={name}>
+      {passed.length === 0 ? null : (
+        <ul>
+          {passed.map(([reason, rows]) => (
+            <li>
+              {counted(rows, 'row')} skipped: {passedFor[reason]}
+              {reason === 'other type' && counts.otherTypes.length > 0
+                ? ` (${counts.otherTypes.join(', ')})`
+                : ''}
+            </li>
+          ))}
+        </ul>
+      )}
+      {counts.shown.length === 0 ? null : (
+        <DataTable
+          caption={`Invalid rows of ${name}`}
+          showCaption
+          columns={['Line', 'Column', 'Reason']}
+          rows={counts.shown.map(({ line, column, complaint }) => ({
+            cells: [count(line), <bdi>{column}</bdi>, toSentence(complaint)],
+          }))}
+        />
+      )}
+      {counts.unclear > counts.shown.length ? (
+        <p class="small soft">and {counted(counts.unclear - counts.shown.length, 'more row')}</p>
+      ) : null}
+      <details class="reveal">
+        <summary>Columns</summary>
+        <DataTable
+          caption={`Columns of ${name}`}
+          columns={['Column', 'Used as']}
+          rows={plan.columns.map((column) => ({
+            cells: [<bdi>{column.name || '(no name)'}</bdi>, column.use],
+          }))}
+        />
+      </details>
+    </Part>
+  );
+}
+
+function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] }) {
+  const inFiles = monthsOfFiles(files);
+  const isOver = row.status === 'finished';
+  const inSurvey = (isOver ? row.after : row.before) ?? {};
+  const months = [...new Set([...Object.keys(inFiles), ...Object.keys(inSurvey)])].sort().reverse();
+  if (Object.keys(inFiles).length === 0) return null;
+  const type = row.type ?? 'nps';
+  const cells = (name: string, file: Counted, survey: Counted) => [
+    name,
+    ...figuresOf(type, file),
+    ...figuresOf(type, survey),
+    ...(isOver ? [<Match file={file} survey={survey} />] : []),
+  ];
+  return (
+    <Part id="months" title={isOver ? 'Files and survey compared' : 'Responses by month'}>
+      <DataTable
+        caption="Responses and score by month, in the files and in the survey"
+        nowrap
+        columns={[
+          { head: 'Month' },
+          { head: 'In the files', number: true },
+          { head: 'Score', number: true },
+          { head: isOver ? 'In the survey' : 'In the survey now', number: true },
+          { head: 'Score', number: true },
+          ...(isOver ? [{ head: 'Result' }] : []),
+        ]}
+        rows={[
+          { cells: cells('All', totalOfMonths(inFiles), totalOfMonths(inSurvey)) },
+          ...months.map((month) => ({
+            cells: cells(monthName(month), inFiles[month] ?? none, inSurvey[month] ?? none),
+          })),
+        ]}
+      />
+    </Part>
+  );
+}
+
+const none: Counted = { promoters: 0, passives: 0, detractors: 0, score_sum: 0 };
+
+function figuresOf(type: SurveyType, counted: Counted) {
+  const { total, value } = measure(type, counted, null);
+  return [count(total), value === null ? '' : formatValue(type, value)];
+}
+
+function Match({ file, survey }: { file: Counted; survey: Counted }) {
+  const more = totalOf(survey) - totalOf(file);
+  if (more < 0) return <State kind="failed">{count(-more)} missing</State>;
+  if (more > 0) return <State kind="skipped">{count(more)} more from elsewhere</State>;
+  return file.score_sum === survey.score_sum ? (
+    <State kind="fine">Equal</State>
+  ) : (
+    <State kind="failed">Different scores</State>
+  );
+}
+
+const monthFormat = new Intl.DateTimeFormat('en-GB', {
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+const monthName = (month: string) => monthFormat.format(new Date(`${month}-01T00:00:00Z`));
+
+const add = (one: Counted, other: Counted): Counted => ({
+  promoters: one.promoters + other.promoters,
+  passives: one.passives + other.passives,
+  detractors: one.detractors + other.detractors,
+  score_sum: one.score_sum + other.score_sum,
+});
+
+const totalOfMonths = (months: Months) => Object.values(months).reduce(add, none);
+
+function monthsOfFiles(files: readonly ImportFile[]): Months {
+  const months: Record<string, Counted> = {};
+  for (const { counts } of files) {
+    for (const [month, counted] of Object.entries(counts?.months ?? {})) {
+      months[month] = add(months[month] ?? none, counted);
+    }
+  }
+  return months;
+}
