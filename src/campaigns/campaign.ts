@@ -1,4 +1,5 @@
 import { jobActor, recordAct, type Writer } from '../audit/acts.ts';
+import { countEndedRounds } from '../contacts/rounds.ts';
 import { countRejects, listRejects } from '../contacts/upload.queries.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
@@ -162,8 +163,9 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const texts = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
   const fallbacks = new Map<string, Fallback>();
   const firstIds: string[] = [];
-  const [{ contacts }, rejects, invalid, judged] = await Promise.all([
+  const [{ contacts }, ended, rejects, invalid, judged] = await Promise.all([
     countReached(sql, survey.orgId, survey.surveyId),
+    countEndedRounds(sql, survey),
     listRejects(sql, survey, { atMost: maxExamples }),
     countRejects(sql, survey),
     judgeCampaign(sql, survey, async (batch) => {
@@ -173,7 +175,7 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
       await countFallbacks(sql, texts, { fallbacks, contacts: mailed });
     }),
   ]);
-  const alreadyAsked = Math.max(contacts - judged.total, 0);
+  const alreadyAsked = Math.max(contacts - ended - judged.total, 0);
   const reasons = [...judged.reasons]
     .map(([code, people]) => ({ code, people, examples: examples.get(code) ?? [] }))
     .sort((one, other) => other.people - one.people);

@@ -1,16 +1,17 @@
-import type { Part, Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { newToken } from './queries.ts';
 
 /**
- * When the current round of contact `c` asked it, or null if it has not. A failed email counts, so that the contact is
- * asked again in the next round. Retention may have deleted that email.
+ * When the current round of contact `c` asked it, or null if it has not. An email that failed or bounced counts, so that
+ * the contact is not asked before the next round. Retention may have deleted that email.
  */
 export const askedAt = (sql: Sql): Part => sql`
   coalesce(c.sent_at, c.responded_at,
-           case when c.status = 'failed' then coalesce(
+           case when c.status in ('failed', 'bounced', 'unsubscribed') then
              (select max(coalesce(m.finished_at, m.claimed_at)) from mails m
-              where m.org_id = c.org_id and m.contact_id = c.id and m.reminder = 0), c.updated_at) end)`;
+              where m.org_id = c.org_id and m.contact_id = c.id and m.reminder = 0) end,
+           case when c.status = 'failed' then c.updated_at end)`;
 
 /** The zone in which days of rounds of survey `s` count: of its send window, or of its organization `o`. */
 export const zoneOfRounds = (sql: Sql): Part =>
@@ -68,4 +69,14 @@ export async function startRounds(
     from ended
     order by lower(email)
     returning id, email, email_key as key`;
+}
+
+/** Counts contacts of rounds that a later round of the same address has followed. An index-only query. */
+export async function countEndedRounds(sql: Sql, { orgId, surveyId }: OrgSurvey): Promise<number> {
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from contacts
+      where org_id = ${orgId} and survey_id = ${surveyId} and superseded`,
+  ).count;
 }

@@ -55,13 +55,14 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
   return await sql<HistoryRow[]>`
     -- organization: caller
     with own_contacts as (
-      select id, survey_id, created_at
+      select id, survey_id, round, created_at
       from contacts
       where org_id = ${orgId} and email_key = lower(${email})
     ), history as (
       select created_at as at, 'added' as what, survey_id, null as reason_code, null as reason,
              null as traceparent, null::uuid as response_id, null::uuid as mail_id, null as server_reply
       from own_contacts
+      where round = 1
       union all
       select coalesce(finished_at, sending_at, claimed_at),
              case when reminder = 0 or status <> 'sent' then status else 'reminded' end, survey_id, reason_code, reason, traceparent, null,

@@ -18,6 +18,16 @@ export function erasureFolder() {
 
 let files = 0;
 
+/** Tools to erase people, with receipts in a file of their own. */
+export function eraseTools(db: Db, folder: string) {
+  const erasuresFile = join(folder, `erasures-${++files}.jsonl`);
+  const erasureFile = openErasureFile({ erasuresFile }, folder, (sentence) => {
+    throw new Error(sentence);
+  });
+  const secrets = createSecrets([Buffer.from(secretKey, 'base64')]);
+  return { db, erasureFile, secrets, erasuresFile, settings: { sendDeadlineSeconds: 60 } };
+}
+
 /** A person who has answered, and tools to erase them, with receipts in a separate file. */
 export async function erasableScene(db: Db, folder: string) {
   const org = await makeOrganization(db);
@@ -28,16 +38,7 @@ export async function erasableScene(db: Db, folder: string) {
     await makeResponse(db, of, { contact_id, comment: 'slow as treacle' });
   };
   await add();
-  const erasuresFile = join(folder, `erasures-${++files}.jsonl`);
-  const erasureFile = openErasureFile({ erasuresFile }, folder, (sentence) => {
-    throw new Error(sentence);
-  });
-  const tools = {
-    db,
-    erasureFile,
-    secrets: createSecrets([Buffer.from(secretKey, 'base64')]),
-    settings: { sendDeadlineSeconds: 60 },
-  };
+  const { erasuresFile, ...tools } = eraseTools(db, folder);
   const erase = () => erasePerson(tools, writeKeyOf(org), { email: person.email, scores: 'kept' });
   return { org, of, add, tools, erase, erasuresFile };
 }

@@ -15,10 +15,11 @@ export async function clockedDatabase(at: Date) {
       place record;
     begin
       for place in
-        select table_name, column_name from information_schema.columns
-        where table_schema = 'public' and column_default = 'now()'
+        select table_name, column_name, column_default from information_schema.columns
+        where table_schema = 'public' and column_default like '%now()%'
       loop
-        execute format('alter table %I alter column %I set default clock.now()', place.table_name, place.column_name);
+        execute format('alter table %I alter column %I set default %s', place.table_name, place.column_name,
+                       replace(place.column_default, 'now()', 'clock.now()'));
       end loop;
       execute format('alter database %I set search_path = clock, pg_catalog, public', current_database());
     end
