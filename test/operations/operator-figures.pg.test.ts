@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  countDeliveryOutcomes,
   countFailedJobs,
   countMailOutcomes,
   countOrganizations,
-  countOutcomes,
   findOperated,
   listWaitingTasks,
   pageOfOrganizations,
@@ -119,7 +119,7 @@ test('listWaitingTasks lists due jobs and comments, oldest first', async () => {
   ]);
 });
 
-test("countOutcomes counts the last hour's deliveries by status", async () => {
+test("countDeliveryOutcomes counts the last hour's deliveries by status", async () => {
   const add = async (status: string, seconds: number, times: number) => {
     const org_id = await makeOrganization(db);
     const webhook_id = await makeWebhook(db, org_id);
@@ -132,7 +132,7 @@ test("countOutcomes counts the last hour's deliveries by status", async () => {
   await add('pending', 10, 2);
   await add('failed', 3700, 5);
   assert.deepEqual(
-    (await countOutcomes(db)).map(({ status, deliveries }) => [status, deliveries]),
+    (await countDeliveryOutcomes(db)).map(({ status, count }) => [status, count]),
     [
       ['delivered', 3],
       ['failed', 2],
@@ -154,10 +154,14 @@ test("countMailOutcomes counts the last hour's survey emails by status", async (
   for (const seconds of [3500, 10, 3700]) await add('sent', seconds);
   await add('failed', 3500);
   assert.deepEqual(
-    (await countMailOutcomes(db)).map(({ status, mails }) => [status, mails]),
+    (await countMailOutcomes(db)).map(({ status, count, byFiveMinutes }) => [
+      status,
+      count,
+      byFiveMinutes,
+    ]),
     [
-      ['sent', 2],
-      ['failed', 1],
+      ['sent', 2, { 0: 1, 11: 1 }],
+      ['failed', 1, { 11: 1 }],
     ],
   );
 });

@@ -51,6 +51,8 @@ test('judgeQueue warns of jobs that failed for good', () => {
   assert.match(message, /^1 job has failed for good/);
 });
 
+const outcome = (status: string, count: number) => ({ status, count, byFiveMinutes: {} });
+
 test('emails and deliveries fail from ten failures and a share above a fifth', () => {
   for (const [sent, failed, isFailing] of [
     [0, 9, false],
@@ -59,15 +61,12 @@ test('emails and deliveries fail from ten failures and a share above a fifth', (
     [39, 10, true],
   ] as const) {
     const mails = judgeMails([
-      { status: 'sent', mails: sent },
-      { status: 'unknown', mails: 1 },
-      { status: 'failed', mails: failed - 1 },
+      outcome('sent', sent),
+      outcome('unknown', 1),
+      outcome('failed', failed - 1),
     ]);
     assert.equal(mails.status, isFailing ? 'fail' : 'ok');
-    const deliveries = judgeDeliveries([
-      { status: 'delivered', deliveries: sent },
-      { status: 'failed', deliveries: failed },
-    ]);
+    const deliveries = judgeDeliveries([outcome('delivered', sent), outcome('failed', failed)]);
     assert.equal(deliveries.status, isFailing ? 'warn' : 'ok');
   }
 });

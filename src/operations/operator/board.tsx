@@ -1,14 +1,17 @@
 import type { Child } from 'hono/jsx';
 import manifest from '../../../package.json' with { type: 'json' };
-import { State, type StateKind, Time } from '../../web/app/badges.tsx';
+import { State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
+import { Icon, type IconName } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, Facts, type TableColumn } from '../../web/app/lists.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import { FindingRows } from '../mail-screens.tsx';
-import { listOrganizationNames } from './queries.ts';
+import { listOrganizationNames, type Outcome } from './queries.ts';
 import {
+  countOf,
   type createSlowChecks,
   examineStatus,
+  formatBytes,
   formatSeconds,
   type StatusFinding,
   type StatusTools,
@@ -44,7 +47,7 @@ export async function readBoard(
   };
 }
 
-/** Findings are sorted in this order. */
+/** The worst comes first, for operators who are woken by an alert. */
 const states: Readonly<Record<StatusFinding['status'], { text: string; kind: StateKind }>> = {
   fail: { text: 'Failed', kind: 'failed' },
   warn: { text: 'Warning', kind: 'warning' },
@@ -52,89 +55,285 @@ const states: Readonly<Record<StatusFinding['status'], { text: string; kind: Sta
   ok: { text: 'OK', kind: 'fine' },
 };
 
-/** Problems come first, for operators who are woken by an alert. */
-export function StatusParts({ board }: { board: Board }) {
-  const { findings, waiting, busiest, errors, slow, isLate } = board;
-  const passed = findings.filter(({ status }) => status === 'ok');
-  const others = findings.filter(({ status }) => status !== 'ok');
-  const run = (
-    <LinkButton
-      href="/operator?check=now"
-      text={slow ? 'Check mail and DNS again' : 'Check mail and DNS'}
-    />
-  );
+const order = Object.keys(states);
+const worstOf = (findings: readonly StatusFinding[]): StatusFinding['status'] =>
+  findings
+    .map(({ status }) => status)
+    .toSorted((one, other) => order.indexOf(one) - order.indexOf(other))[0] ?? 'unknown';
+
+export function Headline({ findings }: Pick<Board, 'findings'>) {
+  const failed = findings.filter(({ status }) => status === 'fail');
+  const warned = findings.filter(({ status }) => status === 'warn');
+  const [first] = [...failed, ...warned];
+  const kind = failed.length > 0 ? 'failed' : warned.length > 0 ? 'warning' : 'fine';
+  const text = {
+    failed: `Something is wrong: ${counted(failed.length, 'check')} failed`,
+    warning: `Running, with ${counted(warned.length, 'warning')}`,
+    fine: 'All checks passed',
+  };
   return (
-    <>
-      <Part id="status" title="Status" act={run}>
-        <Headline findings={findings} />
+    <section class={`card banner ${toneOf[kind]}`} aria-labelledby="status">
+      <span class={`badge ${toneOf[kind]}`}>
+        <Icon name={kind === 'fine' ? 'circle-check' : 'triangle-alert'} />
+      </span>
+      <div>
+        <h2 id="status">{text[kind]}</h2>
         <p class="sub">
-          askback {manifest.version}.{' '}
-          {slow ? (
+          {first ? (
             <>
-              Mail server and DNS were checked at <Time at={slow.at} show="second" />.
+              <b>{first.name}</b>: <Message text={first.message} />
             </>
-          ) : isLate ? (
-            'The checks of mail server and DNS timed out. Run them again.'
           ) : (
-            'Mail server and DNS have not been checked since this process started.'
+            'Nothing needs you now.'
           )}
         </p>
-        {others.length > 0 ? <FindingRows findings={others} states={states} /> : null}
-        <h3>{counted(passed.length, 'check')} passed</h3>
+      </div>
+      {first ? <LinkButton href="#findings" text="Show checks" /> : null}
+    </section>
+  );
+}
+
+const Message = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
+);
+
+/** Six cards with their most telling figures. */
+export function Cards({ board }: { board: Board }) {
+  const { findings, mails, deliveries, waiting, failedJobs, database, disk, backupAgeSeconds } =
+    board;
+  const of = (...names: string[]) => findings.filter(({ name }) => names.includes(name));
+  const failedMails = countOf(mails, 'failed', 'unknown');
+  const failedDeliveries = countOf(deliveries, 'failed');
+  const waitingJobs = waiting.reduce((sum, row) => sum + row.waiting, 0);
+  const oldest = Math.max(0, ...waiting.map((row) => row.oldest_seconds));
+  return (
+    <ul class="grid checks">
+      <Card
+        icon="mail"
+        title="Emails"
+        findings={of('emails', 'mail server')}
+        figure={count(countOf(mails, 'sent'))}
+        unit="sent"
+        sub={`${count(failedMails)} failed, ${count(countOf(mails, 'claimed', 'sending'))} waiting, in the last hour`}
+      >
+        <Columns good={[mails, 'sent']} poor={[mails, 'failed', 'unknown']} />
+      </Card>
+      <Card
+        icon="webhook"
+        title="Webhooks"
+        findings={of('webhooks', 'secret key')}
+        figure={count(countOf(deliveries, 'delivered'))}
+        unit="delivered"
+        sub={`${count(failedDeliveries)} failed, ${count(countOf(deliveries, 'pending'))} waiting, ${count(countOf(deliveries, 'skipped'))} skipped, in the last hour`}
+      >
+        <Columns good={[deliveries, 'delivered']} poor={[deliveries, 'failed']} />
+      </Card>
+      <Card
+        icon="activity"
+        title="Queue"
+        findings={of('queue', 'job runner', 'jobs')}
+        figure={formatSeconds(oldest)}
+        unit="oldest job"
+        sub={`${count(waitingJobs)} waiting, ${count(failedJobs)} failed for good`}
+      />
+      <Card
+        icon="layers"
+        title="Database"
+        findings={of('database', 'version', 'extensions', 'schema', 'clock', 'pooler', 'replica')}
+        figure={`${database.ms.toFixed(1)} ms`}
+        unit="to answer"
+        sub={`PostgreSQL ${database.version}, ${formatBytes(database.bytes)}, ${database.connections} of ${database.maxConnections} connections`}
+      />
+      {disk ? (
+        <Card
+          icon="database"
+          title="Disk"
+          findings={of('disk')}
+          figure={formatBytes(disk.freeBytes)}
+          unit="free"
+          sub={`of ${formatBytes(disk.totalBytes)}`}
+        >
+          <Used disk={disk} tone={toneOf[states[worstOf(of('disk'))].kind]} />
+        </Card>
+      ) : (
+        <Card
+          icon="database"
+          title="Disk"
+          findings={of('disk')}
+          figure={formatBytes(database.bytes)}
+          unit="used by the database"
+          sub="The free space of its server is not visible from here"
+        />
+      )}
+      <Card
+        icon="copy"
+        title="Backup"
+        findings={of('backup')}
+        figure={backupAgeSeconds === null ? 'None' : formatSeconds(backupAgeSeconds)}
+        unit={backupAgeSeconds === null ? 'recorded' : 'ago'}
+        sub={
+          backupAgeSeconds === null
+            ? 'Other backups, such as pg_dump, are not visible here'
+            : 'The newest by askback backup'
+        }
+      />
+    </ul>
+  );
+}
+
+type CardProps = {
+  icon: IconName;
+  title: string;
+  findings: readonly StatusFinding[];
+  figure: string;
+  unit: string;
+  sub: string;
+  children?: Child;
+};
+
+function Card({ icon, title, findings, figure, unit, sub, children }: CardProps) {
+  const { kind, text } = states[worstOf(findings)];
+  return (
+    <li class="card">
+      <div class="spread">
+        <span class="badge sm is-even">
+          <Icon name={icon} />
+        </span>
+        <h3>{title}</h3>
+        <State kind={kind}>{text}</State>
+      </div>
+      <p class="figure">
+        {figure} <small>{unit}</small>
+      </p>
+      <p class="sub">{sub}</p>
+      {children}
+    </li>
+  );
+}
+
+const Used = ({ disk, tone }: { disk: NonNullable<Board['disk']>; tone: string }) => (
+  <svg class={`bar thin ${tone === 'is-good' ? '' : tone}`} aria-hidden="true">
+    <rect width={`${((1 - disk.freeBytes / disk.totalBytes) * 100).toFixed(1)}%`} height="100%" />
+  </svg>
+);
+
+type Counted = readonly [outcomes: readonly Outcome[], ...statuses: string[]];
+
+const columns = 12;
+
+/** The last hour in steps of five minutes, oldest first. */
+function Columns({ good, poor }: { good: Counted; poor: Counted }) {
+  const stepsOf = ([outcomes, ...statuses]: Counted) =>
+    Array.from({ length: columns }, (_, at) => {
+      const age = columns - 1 - at;
+      const counted = outcomes.filter(({ status }) => statuses.includes(status));
+      return counted.reduce((sum, { byFiveMinutes }) => sum + (byFiveMinutes[age] ?? 0), 0);
+    });
+  const [goods, poors] = [stepsOf(good), stepsOf(poor)];
+  const highest = Math.max(...goods.map((value, at) => value + poors[at]!));
+  if (highest === 0) return null;
+  const bar = (at: number, value: number, below: number, tone?: string) => {
+    const height = (value / highest) * 100;
+    return value === 0 ? null : (
+      <rect
+        class={tone}
+        x={`${((at * 100) / columns).toFixed(1)}%`}
+        width="6.5%"
+        y={`${(100 - (below / highest) * 100 - height).toFixed(1)}%`}
+        height={`${Math.max(height, 3).toFixed(1)}%`}
+        rx="1.5"
+      />
+    );
+  };
+  return (
+    <svg class="columns" aria-hidden="true">
+      {goods.map((value, at) => bar(at, value, 0))}
+      {poors.map((value, at) => bar(at, value, goods[at]!, 'is-poor'))}
+    </svg>
+  );
+}
+
+/** All checks: the ones that need a reader are open, the others folded. */
+export function ChecksPart({ board }: { board: Board }) {
+  const { findings, slow, isLate } = board;
+  const passed = findings.filter(({ status }) => status === 'ok');
+  const others = findings.filter(({ status }) => status !== 'ok');
+  return (
+    <Part id="findings" title="Checks">
+      {others.length > 0 ? <FindingRows findings={others} states={states} /> : null}
+      <details class="reveal">
+        <summary>{counted(passed.length, 'check')} passed</summary>
         <Facts facts={passed.map(({ name, message }) => [name, message])} />
-      </Part>
-      <Part id="outcomes" title="Emails and deliveries of the last hour">
-        <Table
-          caption="Emails and deliveries of the last hour"
-          columns={['Outcome', { head: 'Number', number: true }]}
-          rows={[
-            ...board.mails.map(({ status, mails }) => [
-              <span title={status}>{mailTexts[status] ?? status}</span>,
-              count(mails),
-            ]),
-            ...board.deliveries.map(({ status, deliveries }) => [
-              <span title={status}>{deliveryTexts[status] ?? status}</span>,
-              count(deliveries),
-            ]),
-          ]}
-          empty="No survey emails and no deliveries."
-        />
-      </Part>
-      <Part id="queues" title="Queues">
-        <Table
-          caption="Queues"
-          columns={['Task', { head: 'Waiting', number: true }, { head: 'Oldest', number: true }]}
-          rows={waiting.map((row) => [
-            <code>{row.task}</code>,
-            count(row.waiting),
-            formatSeconds(row.oldest_seconds),
-          ])}
-          empty="No jobs waiting."
-        />
-      </Part>
-      <Part id="errors" title="Latest errors">
-        <p class="sub">
-          The latest 20 requests that failed in this process with a 5xx status. The log has the
-          cause under the request ID.
-        </p>
-        <Table
-          caption="Latest errors"
-          columns={['Request', 'Status', 'Time', 'Request ID']}
-          rows={errors.map(({ method, route, status, at, requestId }) => [
-            <code>
-              {method} {route}
-            </code>,
-            status,
-            <Time at={at} show="second" />,
-            <code>{requestId}</code>,
-          ])}
-          empty="None since this process started."
-        />
-      </Part>
-      <Part id="busiest" title="Busiest organizations">
+      </details>
+      <p class="sub">
+        {slow ? (
+          <>
+            Mail server and DNS were checked at <Time at={slow.at} show="second" />.
+          </>
+        ) : isLate ? (
+          'The checks of mail server and DNS timed out. Run them again.'
+        ) : (
+          'Mail server and DNS have not been checked since this process started.'
+        )}
+      </p>
+    </Part>
+  );
+}
+
+export const CheckAgain = ({ board: { slow } }: { board: Board }) => (
+  <LinkButton
+    href="/operator?check=now"
+    text={slow ? 'Check mail and DNS again' : 'Check mail and DNS'}
+  />
+);
+
+export const describeProcesses = (processes: number): string =>
+  [
+    `askback ${manifest.version}`,
+    processes > 0 && counted(processes, 'process', 'processes'),
+    `up ${formatSeconds(process.uptime())}`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+
+export function ErrorsPart({ board: { errors } }: { board: Board }) {
+  return (
+    <Part id="errors" title="Latest errors">
+      <p class="sub">
+        Requests to this process with a 5xx status. The log has the cause under the request ID.
+      </p>
+      {errors.length === 0 ? <p class="soft">None since this process started.</p> : null}
+      <ul class="rows tight">
+        {errors.map(({ method, route, status, at, requestId }) => (
+          <li>
+            <State kind="failed">{status}</State>
+            <div>
+              <p>
+                <code>
+                  {method} {route}
+                </code>
+              </p>
+              <p class="meta">
+                request <code>{requestId}</code>
+              </p>
+            </div>
+            <span class="meta">
+              <Time at={at} show="second" />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+export function LoadParts({ board: { waiting, busiest } }: { board: Board }) {
+  return (
+    <>
+      <Part id="busiest" title="Slowest organizations">
         <p class="sub">By total time of requests to this process in the last hour.</p>
         <Table
-          caption="Busiest organizations"
+          caption="Slowest organizations"
           columns={[
             'Name',
             { head: 'Requests', number: true },
@@ -152,45 +351,21 @@ export function StatusParts({ board }: { board: Board }) {
           empty="No requests in the last hour."
         />
       </Part>
+      <Part id="queues" title="Queues">
+        <Table
+          caption="Queues"
+          columns={['Task', { head: 'Waiting', number: true }, { head: 'Oldest', number: true }]}
+          rows={waiting.map((row) => [
+            <code>{row.task}</code>,
+            count(row.waiting),
+            formatSeconds(row.oldest_seconds),
+          ])}
+          empty="No jobs waiting."
+        />
+      </Part>
     </>
   );
 }
-
-function Headline({ findings }: { findings: readonly StatusFinding[] }) {
-  const failed = findings.filter(({ status }) => status === 'fail').length;
-  const warned = findings.filter(({ status }) => status === 'warn').length;
-  if (failed > 0) {
-    return (
-      <p>
-        <State kind="failed">Something is wrong: {counted(failed, 'check')} failed</State>
-      </p>
-    );
-  }
-  return (
-    <p>
-      {warned > 0 ? (
-        <State kind="warning">Running, with {counted(warned, 'warning')}</State>
-      ) : (
-        <State kind="fine">All checks passed</State>
-      )}
-    </p>
-  );
-}
-
-const mailTexts: Readonly<Record<string, string>> = {
-  claimed: 'emails waiting',
-  sending: 'emails being sent',
-  sent: 'emails sent',
-  failed: 'emails failed',
-  unknown: 'emails with an unknown outcome',
-};
-
-const deliveryTexts: Readonly<Record<string, string>> = {
-  delivered: 'deliveries accepted',
-  failed: 'deliveries failed after the last attempt',
-  pending: 'deliveries waiting for an attempt',
-  skipped: 'deliveries not sent, because the webhook is off',
-};
 
 const formatMs = (ms: number) => (ms < 1000 ? `${Math.ceil(ms)} ms` : formatSeconds(ms / 1000));
 

@@ -1,4 +1,4 @@
-import { one, type Sql } from '../../lib/db/db.ts';
+import { one, type Part, type Sql } from '../../lib/db/db.ts';
 
 export type OperatedOrganization = {
   id: string;
@@ -99,41 +99,51 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
     order by oldest_seconds desc, task`;
 }
 
-export type DeliveryOutcome = { status: string; deliveries: number };
+/** `byFiveMinutes` has the count of each five minutes of the hour by its age, from 0 to 11. */
+export type Outcome = { status: string; count: number; byFiveMinutes: Record<string, number> };
+
+const sumOutcomes = (sql: Sql, rows: Part): Part => sql`
+  select status, sum(n)::int as count, json_object_agg(age, n) as "byFiveMinutes"
+  from (
+    select status, least(floor(extract(epoch from now() - time_of(id)) / 300), 11)::int as age, count(*)::int as n
+    from (${rows}) recent
+    group by status, age
+  ) counted
+  group by status
+  order by count desc, status`;
 
 /** Deliveries of all organizations in the last hour by status, most frequent first. */
-export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
-  return await sql<DeliveryOutcome[]>`
-    -- all organizations
-    select d.status, count(*)::int as deliveries
-    from webhooks w
-    cross join lateral (
-      select status
-      from deliveries
-      where webhook_id = w.id and id > least_id_at(now() - interval '1 hour')
-    ) d
-    group by d.status
-    order by deliveries desc, d.status`;
+export async function countDeliveryOutcomes(sql: Sql): Promise<Outcome[]> {
+  return await sql<Outcome[]>`
+    ${sumOutcomes(
+      sql,
+      sql`
+      -- all organizations
+      select d.id, d.status
+      from webhooks w
+      cross join lateral (
+        select id, status
+        from deliveries
+        where webhook_id = w.id and id > least_id_at(now() - interval '1 hour')
+      ) d`,
+    )}`;
 }
-
-export type MailOutcome = { status: string; mails: number };
 
 /** Keeps the page fast while a large campaign is sent. */
 const maxCountedMails = 100_000;
 
 /** Survey emails of all organizations that were created in the last hour by status, most frequent first. */
-export async function countMailOutcomes(sql: Sql): Promise<MailOutcome[]> {
-  return await sql<MailOutcome[]>`
-    -- all organizations
-    select status, count(*)::int as mails
-    from (
-      select status
+export async function countMailOutcomes(sql: Sql): Promise<Outcome[]> {
+  return await sql<Outcome[]>`
+    ${sumOutcomes(
+      sql,
+      sql`
+      -- all organizations
+      select id, status
       from mails
       where id > least_id_at(now() - interval '1 hour')
-      limit ${maxCountedMails}
-    ) recent
-    group by status
-    order by mails desc, status`;
+      limit ${maxCountedMails}`,
+    )}`;
 }
 
 /** Jobs that failed in every attempt and are not tried again. */
@@ -158,10 +168,21 @@ export async function listBackups(sql: Sql): Promise<Date[]> {
   return rows.map(({ at }) => at);
 }
 
-export async function findDatabaseBytes(sql: Sql): Promise<number> {
+export type DatabaseFacts = {
+  version: string;
+  bytes: number;
+  connections: number;
+  maxConnections: number;
+};
+
+export async function findDatabaseFacts(sql: Sql): Promise<DatabaseFacts> {
   return one(
-    await sql<{ bytes: number }[]>`select pg_database_size(current_database())::float8 as bytes`,
-  ).bytes;
+    await sql<DatabaseFacts[]>`
+      select split_part(current_setting('server_version'), ' ', 1) as version,
+             pg_database_size(current_database())::float8 as bytes,
+             (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
+             current_setting('max_connections')::int as "maxConnections"`,
+  );
 }
 
 export async function listOrganizationNames(sql: Sql, ids: readonly string[]) {

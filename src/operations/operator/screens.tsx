@@ -38,7 +38,18 @@ import {
 import { count, counted, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
-import { type Board, readBoard, StatusParts, Table } from './board.tsx';
+import {
+  type Board,
+  Cards,
+  CheckAgain,
+  ChecksPart,
+  describeProcesses,
+  ErrorsPart,
+  Headline,
+  LoadParts,
+  readBoard,
+  Table,
+} from './board.tsx';
 import {
   countOrganizations,
   findOperated,
@@ -268,6 +279,21 @@ function showDelete(c: Context<MemberEnv>, { id, name }: OperatedOrganization, f
   return show(c, { title: `Delete ${name}`, body, form });
 }
 
+const nearShare = 0.8;
+
+function MailsMeter({ of }: { of: OperatedOrganization }) {
+  const { mails_this_month: mails, monthly_send_limit: limit } = of;
+  const share = limit === 0 ? 1 : Math.min(mails / limit, 1);
+  return (
+    <>
+      <span class="sub">{mailsOf(of)}</span>
+      <svg class={`bar thin${share > nearShare ? ' is-warn' : ''}`} aria-hidden="true">
+        <rect width={`${(share * 100).toFixed(1)}%`} height="100%" />
+      </svg>
+    </>
+  );
+}
+
 const mailsOf = ({ mails_this_month, monthly_send_limit }: OperatedOrganization) =>
   `${count(mails_this_month)} of ${count(monthly_send_limit)}`;
 
@@ -358,8 +384,18 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
   const newOperator = <LinkButton href="/operator/operators/new" text="Add operator" />;
   const body = (
     <>
-      <StatusParts board={board} />
-      <Part id="organizations" title="Organizations" act={newOrganization}>
+      <Headline findings={board.findings} />
+      <Cards board={board} />
+      <div class="grid main-side">
+        <div class="stack">
+          <ChecksPart board={board} />
+          <ErrorsPart board={board} />
+        </div>
+        <div class="stack">
+          <LoadParts board={board} />
+        </div>
+      </div>
+      <Part id="organizations" title="Organizations">
         <PagedList
           meta={{ page, limit, total }}
           at={(other) => `/operator?page=${other}`}
@@ -380,7 +416,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
               </a>,
               count(one.members),
               count(one.surveys),
-              mailsOf(one),
+              <MailsMeter of={one} />,
               <Time at={one.created_at} show="day" />,
             ])}
           />
@@ -430,5 +466,12 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
       </Part>
     </>
   );
-  return renderScreen(c, { title: 'Operator', section: 'operator', body });
+  const actions = (
+    <>
+      <CheckAgain board={board} />
+      {newOrganization}
+    </>
+  );
+  const about = describeProcesses(processes.length);
+  return renderScreen(c, { title: 'Operator', about, section: 'operator', actions, body });
 }

@@ -1,25 +1,26 @@
+import { resolve } from 'node:path';
 import { cacheWithTtl } from '../../lib/async/cache-with-ttl.ts';
 import { lazy } from '../../lib/async/memoize.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readMigrations, schemaState } from '../../lib/db/migrate.ts';
 import { isLoopbackHost, isWildcardHost } from '../../lib/http/http-address.ts';
 import { type Checks, findFailedChecks } from '../../lib/process/lifecycle.ts';
+import { readDiskSpace } from '../../lib/worker/disk-space.ts';
 import { countHarmfulFunctions } from '../../reporters/reporters.ts';
 import type { Config } from '../../settings.ts';
-import { examineDisk, examineServer } from '../doctor.ts';
+import { examineServer } from '../doctor.ts';
 import { createResolver, type Resolver } from '../doctor-dns.ts';
 import { examineMail } from '../doctor-mail.ts';
-import { type Finding, finding, judgePublicUrl, judgeReporters } from '../findings.ts';
+import { type Finding, finding, judgeDisk, judgePublicUrl, judgeReporters } from '../findings.ts';
 import { listSenders } from '../queries.ts';
 import {
+  countDeliveryOutcomes,
   countFailedJobs,
   countMailOutcomes,
-  countOutcomes,
-  type DeliveryOutcome,
-  findDatabaseBytes,
+  findDatabaseFacts,
   listBackups,
   listWaitingTasks,
-  type MailOutcome,
+  type Outcome,
   type WaitingTask,
 } from './queries.ts';
 import type { FailedRequest, RecentRequests } from './requests.ts';
@@ -44,7 +45,7 @@ const migrations = lazy(readMigrations);
 /** Looks at everything that answers at once: no network but the database. */
 export async function examineStatus(tools: StatusTools) {
   const { db, requests } = tools;
-  const [ofProcess, server, waiting, failedJobs, mails, deliveries, backups, bytes] =
+  const [ofProcess, server, waiting, failedJobs, mails, deliveries, backups, database, space] =
     await Promise.all([
       examineProcess(tools),
       schemaState(db, migrations()).then((schema) =>
@@ -53,9 +54,10 @@ export async function examineStatus(tools: StatusTools) {
       listWaitingTasks(db),
       countFailedJobs(db),
       countMailOutcomes(db),
-      countOutcomes(db),
+      countDeliveryOutcomes(db),
       listBackups(db),
-      findDatabaseBytes(db),
+      measureDatabase(db),
+      examineSpace(tools.settings),
     ]);
   const now = new Date();
   const named = new Set(server.map(({ name }) => name));
@@ -63,14 +65,31 @@ export async function examineStatus(tools: StatusTools) {
     ...ofProcess.filter(({ name, status }) => status !== 'ok' || !named.has(name)),
     ...server,
     judgeLinks(tools.publicUrl),
-    examineSpace(tools.settings, bytes),
+    space.finding,
     judgeBackups(backups, now),
     judgeQueue(waiting, failedJobs),
     judgeMails(mails),
     judgeDeliveries(deliveries),
     judgeErrors(requests?.errors() ?? [], now),
   ];
-  return { findings, waiting, mails, deliveries };
+  const [newestBackup = null] = backups;
+  return {
+    findings,
+    waiting,
+    failedJobs,
+    mails,
+    deliveries,
+    database,
+    disk: space.disk,
+    backupAgeSeconds: newestBackup && (now.getTime() - newestBackup.getTime()) / 1000,
+  };
+}
+
+async function measureDatabase(db: Db) {
+  const startedAt = performance.now();
+  await db`select 1`;
+  const ms = performance.now() - startedAt;
+  return { ...(await findDatabaseFacts(db)), ms };
 }
 
 /** Names and sentences of the checks of `/readyz` that pass. */
@@ -114,25 +133,26 @@ function judgeLinks(publicUrl: string): Finding {
   });
 }
 
-/** The executable gives up reading files when it has started. */
-function examineSpace({ databaseUrl, dataDir }: StatusTools['settings'], bytes: number) {
-  const size = `the database has ${formatBytes(bytes)}`;
-  const unknown = (why: string): StatusFinding => ({
-    name: 'disk',
-    status: 'unknown',
-    message: `${size}, ${why}`,
-  });
-  if (databaseUrl || !dataDir) return unknown('check the disk of the database server');
-  if (process.permission && !process.permission.has('fs.read', dataDir)) {
-    return unknown('run `askback doctor` on the server to see the free space');
+async function examineSpace({ databaseUrl, dataDir }: StatusTools['settings']) {
+  const unknown = (message: string) => {
+    const finding: StatusFinding = { name: 'disk', status: 'unknown', message };
+    return { finding, disk: null };
+  };
+  if (databaseUrl || !dataDir) {
+    return unknown('the free space of the database server is not visible from here');
   }
-  const disk = examineDisk(dataDir);
-  return { ...disk, message: `${disk.message}, ${size}` };
+  const path = resolve(dataDir);
+  try {
+    const disk = await readDiskSpace(path);
+    return { finding: judgeDisk({ path, freeBytes: disk.freeBytes }), disk };
+  } catch (error) {
+    return unknown(`the free space of ${path} cannot be read: ${(error as Error).message}`);
+  }
 }
 
 const mib = 1024 ** 2;
 
-const formatBytes = (bytes: number) =>
+export const formatBytes = (bytes: number) =>
   bytes < 1024 * mib ? `${Math.ceil(bytes / mib)} MiB` : `${(bytes / 1024 / mib).toFixed(1)} GiB`;
 
 const dayMs = 86_400_000;
@@ -183,11 +203,14 @@ function maxWaitOf(task: string): number {
   return task === 'webhooks.deliver' ? maxWaitSeconds.delivery : maxWaitSeconds.job;
 }
 
+export const countOf = (outcomes: readonly Outcome[], ...statuses: string[]) =>
+  outcomes.reduce((sum, { status, count }) => sum + (statuses.includes(status) ? count : 0), 0);
+
 const minFailures = 10;
 const maxFailedShare = 0.2;
 
-export function judgeMails(outcomes: readonly MailOutcome[]): Finding {
-  const of = (status: string) => outcomes.find((row) => row.status === status)?.mails ?? 0;
+export function judgeMails(outcomes: readonly Outcome[]): Finding {
+  const of = (status: string) => countOf(outcomes, status);
   const failed = of('failed') + of('unknown');
   const summary = `${of('sent')} sent and ${failed} failed of the survey emails of the last hour`;
   const isFailing = failed >= minFailures && failed > maxFailedShare * (failed + of('sent'));
@@ -196,8 +219,8 @@ export function judgeMails(outcomes: readonly MailOutcome[]): Finding {
     : finding('emails', 'ok', summary);
 }
 
-export function judgeDeliveries(outcomes: readonly DeliveryOutcome[]): Finding {
-  const of = (status: string) => outcomes.find((row) => row.status === status)?.deliveries ?? 0;
+export function judgeDeliveries(outcomes: readonly Outcome[]): Finding {
+  const of = (status: string) => countOf(outcomes, status);
   const [failed, delivered] = [of('failed'), of('delivered')];
   const summary = `${delivered} delivered and ${failed} failed of the webhook deliveries of the last hour`;
   const isFailing = failed >= minFailures && failed > maxFailedShare * (failed + delivered);

@@ -44,6 +44,8 @@ export type Screen = {
   title: string;
   /** The heading, if it differs from the title. */
   heading?: Child;
+  /** One line below the heading. */
+  about?: Child;
   /** The current item of the navigation. */
   section: Section;
   body: Child;
@@ -58,7 +60,8 @@ export type Screen = {
 
 /** A page of the app, with the notice of the previous action. */
 export function renderScreen(c: Context, screen: Screen): Response {
-  const { title, heading = title, section, body, actions, tabs, trail = [], status = 200 } = screen;
+  const { title, heading = title, about, section, body, actions, tabs } = screen;
+  const { trail = [], status = 200 } = screen;
   const reader = readerOf(c);
   const notice = takeFlash(c);
   const document = (
@@ -73,6 +76,7 @@ export function renderScreen(c: Context, screen: Screen): Response {
           <div>
             {trail.length === 0 ? null : <Trail steps={trail} />}
             <h1>{heading}</h1>
+            {about ? <p>{about}</p> : null}
           </div>
           {actions ? <div class="acts">{actions}</div> : null}
         </div>
@@ -183,7 +187,7 @@ const navigation = {
   themes: ['Themes', '/themes', 'layers'],
   summaries: ['Summaries', '/summaries', 'file-text'],
   webhooks: ['Webhooks', '/webhooks', 'webhook'],
-  settings: ['Settings', '/settings/general', 'settings'],
+  settings: ['Settings', '/settings', 'settings'],
 } as const satisfies Record<string, readonly [string, string, IconName]>;
 
 type Section = keyof typeof navigation | 'account' | 'operator' | null;

@@ -23,6 +23,7 @@ test('a serving process only starts worker threads without permissions', () => {
     canStartThreads: false,
     canStartHooks: false,
     builtinWorker: false,
+    knowsDisk: true,
   });
   assert.deepEqual(inThread, {
     read: denied,

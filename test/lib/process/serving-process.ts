@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { restrictToNetwork } from '../../../src/lib/process/lifecycle.ts';
+import { readDiskSpace } from '../../../src/lib/worker/disk-space.ts';
 import { createWorker } from '../../../src/lib/worker/worker.ts';
 
 const program = `
@@ -50,6 +51,7 @@ console.log(
     canStartHooks: modules.register !== undefined,
     builtinWorker: process.getBuiltinModule('node:worker_threads').Worker !== undefined,
     inThread,
+    knowsDisk: (await readDiskSpace('/tmp')).freeBytes > 0,
   }),
 );
 await worker.stop();
