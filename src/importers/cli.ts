@@ -11,7 +11,7 @@ import { askNicely, delighted, type FormerService, fileKinds } from './rows.ts';
 const importOf = (service: FormerService) =>
   databaseCommand({
     name: `import ${service.name.toLowerCase()}`,
-    does: `imports responses, people, unsubscribes or bounces from a ${service.name} export`,
+    does: `imports responses, people, unsubscribes or bounces from an export of ${service.name}`,
     options: {
       survey: id('the survey'),
       as: optional(
