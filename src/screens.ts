@@ -26,6 +26,7 @@ import { mailScreens } from './operations/mail-screens.tsx';
 import { type OperatorTools, operatorScreens } from './operations/operator/screens.tsx';
 import { auditScreens } from './organizations/screens/audit.tsx';
 import { generalScreens, textScreens } from './organizations/screens/general.tsx';
+import { settingsOverview } from './organizations/screens/overview.tsx';
 import { usageScreens } from './organizations/screens/usage.tsx';
 import type { ErasureFile } from './people/receipts-file.ts';
 import { peopleScreens } from './people/screens/people.tsx';
@@ -43,7 +44,6 @@ import { surveyScreens } from './surveys/screens/routes.tsx';
 import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/assets.ts';
 import { guardForms } from './web/app/forms.tsx';
-import { settingPath } from './web/app/settings-screen.tsx';
 import type { WebhookTools } from './webhooks/api.ts';
 import { webhookScreens } from './webhooks/screens/routes.tsx';
 
@@ -108,7 +108,7 @@ const organizationScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
     .use(inOrganization(tools))
     .route('/', homeScreens(tools))
-    .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
+    .route('/settings', settingsOverview(tools))
     .route('/surveys', previewScreens(tools))
     .route('/surveys', questionScreens(tools))
     .route('/surveys', surveyScreens({ ...tools, trendOf: (of) => surveyTrend(tools.db, of) }))

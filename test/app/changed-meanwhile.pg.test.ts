@@ -117,7 +117,7 @@ const forms = [
   {
     name: 'organization',
     open: async () => '/settings/texts',
-    fields: { postal_address: '1 Quay', mail_foot: '', language: 'en' },
+    fields: { postal_address: '1 Quay', mail_foot: '' },
     theirs: ['mail_foot', 'Hello from us'],
     mine: ['postal_address', '2 Quay'],
   },

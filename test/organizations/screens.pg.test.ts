@@ -47,7 +47,6 @@ test('the General form stores every setting', async () => {
     time_zone: 'Europe/Oslo',
     contact_email: 'a@nord.test',
     frequency_days: '30',
-    postal_address: '1 Quay\r\nOslo',
     people: 'Ann Lee\r\n\r\nBo',
     ai_enabled: 'on',
     keep_comments_days: '365',
@@ -66,7 +65,6 @@ test('the General form stores every setting', async () => {
     language: 'de',
     time_zone: 'Europe/Oslo',
     frequency_days: 30,
-    postal_address: '1 Quay\nOslo',
     people: ['Ann Lee', 'Bo'],
     ai_enabled: true,
     keep_comments_days: 365,
@@ -85,7 +83,6 @@ for (const [field, value] of [
   ['keep_comments_days', '-1'],
   ['keep_openings_days', '91'],
   ['people', 'x'.repeat(201)],
-  ['postal_address', 'x'.repeat(501)],
 ] as const) {
   test(`the General form rejects ${field} ${value.slice(0, 20)} at its field`, async () => {
     const { orgId, asItIs, general, post } = await owner();
@@ -97,6 +94,47 @@ for (const [field, value] of [
     assert.equal((await getOrganization(db, orgId)).name, 'Acme');
   });
 }
+
+test('Texts stores the postal address and footer, and rejects long ones', async () => {
+  const { orgId, home, post } = await owner();
+  const texts = `${home}/settings/texts`;
+  await post(texts, { postal_address: '1 Quay\r\nOslo', mail_foot: 'You bought from us.' });
+  assert.partialDeepStrictEqual(await getOrganization(db, orgId), {
+    postal_address: '1 Quay\nOslo',
+    mail_foot: 'You bought from us.',
+    language: 'en',
+  });
+  const long = await post(texts, { postal_address: 'x'.repeat(501), mail_foot: '' });
+  assert.equal(long.status, 422);
+  assert.match(await long.text(), /id="postal_address-error"/);
+});
+
+test('the overview shows the current value of each setting', async () => {
+  const { orgId, home, get } = await owner();
+  await db`
+    update organizations
+    set frequency_days = 90, keep_comments_days = 30, ai_enabled = true, time_zone = 'Europe/Oslo'
+    where id = ${orgId}`;
+  await db`insert into mail_usage (org_id, month, used)
+    values (${orgId}, date_trunc('month', now() at time zone 'UTC')::date, 40)`;
+  const page = await (await get(`${home}/settings`)).text();
+  for (const shown of [
+    'Acme, Europe/Oslo',
+    'At most one survey every 90 days',
+    'Keeps comments 30 days',
+    'No postal address',
+    /40 of [\d,]+ emails in /,
+    /<b>Members<\/b><small>1 member</,
+    /<b>API Keys<\/b><small>0 active/,
+  ]) {
+    if (typeof shown === 'string') assert.ok(page.includes(shown), shown);
+    else assert.match(page, shown);
+  }
+  const viewer = await memberBrowser(db, { app, org: orgId, role: 'viewer' });
+  const theirs = await (await viewer.get(`${viewer.home}/settings`)).text();
+  assert.match(theirs, /At most one survey/);
+  assert.doesNotMatch(theirs, /settings\/(members|mail|api-keys|audit|texts)/);
+});
 
 test('a logo is cached, and its old URL serves the new one', async () => {
   const { orgId, asItIs, general, post, get, events } = await owner();

@@ -107,20 +107,15 @@ async function findStored(
 async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
   const { id, role } = c.var.organization;
   const organization = await getOrganization(db, id);
-  const body = (
-    <Part id="general" title="General">
-      <p class="sub">
-        {role === 'owner'
-          ? 'Contacts see the name, color and logo on pages and in emails.'
-          : 'Only owners of the organization can change these settings.'}
-      </p>
-      {role === 'owner' ? (
-        <GeneralForm form={form} organization={organization} />
-      ) : (
+  const body =
+    role === 'owner' ? (
+      <GeneralForm form={form} organization={organization} />
+    ) : (
+      <Part id="general" title="General">
+        <p class="sub">Only owners of the organization can change these settings.</p>
         <GeneralFacts organization={organization} />
-      )}
-    </Part>
-  );
+      </Part>
+    );
   return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
 }
 
@@ -129,11 +124,15 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
   const props = { form, organization: await getOrganization(db, orgId) };
   const body = (
     <Part id="texts" title="Texts">
-      <p class="sub">
-        Defaults for all emails and new surveys. You can change them for each survey.
-      </p>
+      <p class="sub">Shown at the end of all emails. The texts of a survey are on its own page.</p>
       <SettingsForm {...props}>
-        <PostalAddress {...props} />
+        <Field
+          {...setting(props, 'postal_address')}
+          label="Postal address"
+          help="Shown in the footer of every email. Required in many countries."
+          rows={4}
+          maxlength={500}
+        />
         <Field
           {...setting(props, 'mail_foot')}
           label="Email footer"
@@ -141,7 +140,6 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
           rows={3}
           maxlength={500}
         />
-        <LanguageSelect {...props} />
       </SettingsForm>
     </Part>
   );
@@ -151,7 +149,7 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
 type SettingsFormProps = { form: FormState; organization: OrganizationRow; children?: Child };
 
 const SettingsForm = ({ form, organization, children }: SettingsFormProps) => (
-  <form method="post" enctype="multipart/form-data" class="card stack measure">
+  <form method="post" enctype="multipart/form-data" class="stack measure">
     <FormErrors form={form} />
     <Version form={form} value={versionOfOrganization(organization)} />
     {children}
@@ -185,104 +183,127 @@ function GeneralForm(props: SettingsFormProps) {
   const logo = logoPath(organization.id, organization.logo);
   return (
     <SettingsForm {...props}>
-      <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
-      <Field
-        {...setting(props, 'slug')}
-        label="Slug"
-        help="Used in URLs. Old links redirect."
-        maxlength={80}
-        autocomplete="off"
-        required
-      />
-      <Field
-        {...setting(props, 'color')}
-        label="Color"
-        type="color"
-        help="For pages and emails. Adjusted where text would be hard to read."
-      />
-      {logo ? (
-        <p>
-          <img class="logo" src={logo} alt={`Logo of ${organization.name}`} />
-        </p>
-      ) : null}
-      <Field
-        name="logo"
-        label="Logo"
-        type="file"
-        form={form}
-        accept={logoTypes.join(',')}
-        help="PNG, JPEG or WebP, at most 256 KiB and 2,000 pixels wide and high."
-      />
-      {logo ? <Checkbox name="remove_logo" label="Remove the logo" form={form} /> : null}
-      <Field
-        {...setting(props, 'contact_email')}
-        label="Contact email"
-        type="email"
-        help="Receives notices about webhooks."
-        autocomplete="off"
-      />
-      <PostalAddress {...props} />
-      <LanguageSelect {...props} />
-      <TimeZoneSelect
-        {...setting(props, 'time_zone')}
-        label="Time zone"
-        help="Used in reports and schedules."
-        required
-      />
-      {dayRules.map(({ setting: name, label, help, most }) => (
+      <Group id="general" title="General">
+        <div class="pair">
+          <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
+          <Field
+            {...setting(props, 'slug')}
+            label="Slug"
+            help="Used in URLs. Old links redirect."
+            maxlength={80}
+            autocomplete="off"
+            required
+          />
+        </div>
+        <div class="pair">
+          <LanguageSelect {...props} />
+          <TimeZoneSelect
+            {...setting(props, 'time_zone')}
+            label="Time zone"
+            help="Used in reports and schedules."
+            required
+          />
+        </div>
         <Field
-          {...setting(props, name)}
-          label={label}
-          help={help}
-          type="number"
-          min={0}
-          max={most}
-          inputmode="numeric"
+          {...setting(props, 'contact_email')}
+          label="Contact email"
+          type="email"
+          help="Receives notices about webhooks."
+          autocomplete="off"
         />
-      ))}
-      <Field
-        name="people"
-        label="Names to redact"
-        form={form}
-        value={organization.people.join('\n')}
-        help="One per line. Removed from comments before analysis and webhooks."
-        rows={4}
-      />
-      <Checkbox
-        name="ai_enabled"
-        label="Analyze comments"
-        form={form}
-        checked={organization.ai_enabled}
-        help="Finds themes and sentiment, and creates a monthly summary."
-      />
+      </Group>
+      <Group id="brand" title="Brand" sub="Contacts see it on pages and in emails.">
+        <Field
+          {...setting(props, 'color')}
+          label="Color"
+          type="color"
+          help="Adjusted where text would be hard to read."
+        />
+        {logo ? (
+          <p>
+            <img class="logo" src={logo} alt={`Logo of ${organization.name}`} />
+          </p>
+        ) : null}
+        <Field
+          name="logo"
+          label="Logo"
+          type="file"
+          form={form}
+          accept={logoTypes.join(',')}
+          help="PNG, JPEG or WebP, at most 256 KiB and 2,000 pixels wide and high."
+        />
+        {logo ? <Checkbox name="remove_logo" label="Remove the logo" form={form} /> : null}
+      </Group>
+      <Group id="sending" title="Sending">
+        <DaysFields {...props} rules={[frequencyRule]} />
+      </Group>
+      <Group id="comments" title="Comments">
+        <Checkbox
+          name="ai_enabled"
+          label="Analyze comments"
+          form={form}
+          checked={organization.ai_enabled}
+          help="Finds themes and sentiment, and creates a monthly summary."
+        />
+        <Field
+          name="people"
+          label="Names to redact"
+          form={form}
+          value={organization.people.join('\n')}
+          help="One per line. Removed from comments before analysis and webhooks."
+          rows={4}
+        />
+      </Group>
+      <Group id="retention" title="Retention" sub="Older data is deleted every night.">
+        <DaysFields {...props} rules={retentions} />
+      </Group>
     </SettingsForm>
   );
 }
 
-const dayRules = [
-  {
-    setting: 'frequency_days',
-    label: 'Survey frequency (days)',
-    help: 'Minimum days between surveys to the same person. Leave empty for no limit.',
-    most: 3650,
-  },
-  ...retentions,
-] as const;
+type GroupProps = { id: string; title: string; sub?: string; children?: Child };
+
+/** A part of a form, which links can name. */
+const Group = ({ id, title, sub, children }: GroupProps) => (
+  <section class="card stack" aria-labelledby={id}>
+    <div>
+      <h2 id={id}>{title}</h2>
+      {sub ? <p class="sub">{sub}</p> : null}
+    </div>
+    {children}
+  </section>
+);
+
+type DayRule = { setting: keyof OrganizationRow; label: string; help: string; most: number };
+
+const DaysFields = ({ rules, ...props }: SettingsFormProps & { rules: readonly DayRule[] }) =>
+  rules.map(({ setting: name, label, help, most }) => (
+    <Field
+      name={name}
+      form={props.form}
+      value={props.organization[name] as number | null}
+      label={label}
+      help={help}
+      type="number"
+      min={0}
+      max={most}
+      inputmode="numeric"
+    />
+  ));
+
+const frequencyRule = {
+  setting: 'frequency_days',
+  label: 'Survey frequency (days)',
+  help: 'Minimum days between surveys to the same person. Leave empty for no limit.',
+  most: 3650,
+} as const;
+
+const dayRules = [frequencyRule, ...retentions];
 
 const setting = <Name extends keyof OrganizationRow>(
   { form, organization }: SettingsFormProps,
   name: Name,
 ) => ({ name, form, value: organization[name] });
-
-const PostalAddress = (props: SettingsFormProps) => (
-  <Field
-    {...setting(props, 'postal_address')}
-    label="Postal address"
-    help="Shown in the footer of every email. Required in many countries."
-    rows={4}
-    maxlength={500}
-  />
-);
 
 /** Also offers the current language if pages and mails have no texts in it. */
 function LanguageSelect(props: SettingsFormProps) {
@@ -334,7 +355,6 @@ const GeneralSettings = v.object({
   logo: Picture,
   remove_logo: checkboxField,
   contact_email: optionalText(Email),
-  postal_address: v.optional(Lines, ''),
   language: Language,
   time_zone: TimeZone,
   frequency_days: DaysField(3650),
@@ -349,7 +369,6 @@ const GeneralSettings = v.object({
 const DefaultTexts = v.object({
   postal_address: v.optional(Lines, ''),
   mail_foot: v.optional(Lines, ''),
-  language: Language,
 });
 
 async function changeFrom({

@@ -6,37 +6,47 @@ import { readerOf, renderScreen, type Screen } from './screen.tsx';
 /** The settings pages in order, by the last part of their path. */
 const settings = {
   general: 'General',
-  'api-keys': 'API Keys',
-  members: 'Members',
-  mail: 'Mail',
-  import: 'Import',
-  tags: 'Tags',
   texts: 'Texts',
   'canned-texts': 'Canned texts',
-  notifications: 'Notifications',
+  mail: 'Mail',
   usage: 'Usage',
+  members: 'Members',
+  'api-keys': 'API Keys',
   audit: 'Audit',
+  import: 'Import',
+  tags: 'Tags',
+  notifications: 'Notifications',
 } as const;
+
+const groups = {
+  Organization: ['general', 'texts', 'canned-texts'],
+  Sending: ['mail', 'usage'],
+  Access: ['members', 'api-keys', 'audit'],
+  Data: ['import', 'tags', 'notifications'],
+} as const satisfies Record<string, readonly SettingName[]>;
+
+export type SettingGroup = keyof typeof groups;
+export const settingGroups = Object.keys(groups) as SettingGroup[];
 
 export type SettingName = keyof typeof settings;
 
 const ownerSettings: readonly string[] = ['api-keys', 'members', 'mail', 'texts', 'audit'];
 
+export const maySee = (role: string | undefined, setting: SettingName): boolean =>
+  role === 'owner' ||
+  (!ownerSettings.includes(setting) && !(role === 'viewer' && setting === 'import'));
+
 type SettingsScreen = Pick<Screen, 'body' | 'trail' | 'status'> & {
-  setting: SettingName;
+  /** Null for the overview. */
+  setting: SettingName | null;
   /** The name of the setting by default. */
   title?: string;
 };
 
 /** A settings page, next to the navigation between the settings that the member's role may see. */
 export function renderSettings(c: Context, screen: SettingsScreen): Response {
-  const { setting, body, title = settings[setting], ...rest } = screen;
+  const { setting, body, title = setting ? settings[setting] : 'Settings', ...rest } = screen;
   const { organization } = readerOf(c);
-  const shown = Object.entries(settings).filter(
-    ([name]) =>
-      organization?.role === 'owner' ||
-      !(ownerSettings.includes(name) || (organization?.role === 'viewer' && name === 'import')),
-  );
   return renderScreen(c, {
     ...rest,
     title,
@@ -49,17 +59,27 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
             <summary>All settings</summary>
             <nav aria-label="Settings">
               <ul>
-                {shown.map(([name, text]) => (
-                  <li>
-                    <a
-                      href={settingPath(organization, name as SettingName)}
-                      aria-current={name === setting ? 'page' : undefined}
-                    >
-                      {text}
-                    </a>
-                  </li>
-                ))}
+                <SettingLink href={`/o/${organization.slug}/settings`} isCurrent={setting === null}>
+                  Overview
+                </SettingLink>
               </ul>
+              {settingGroups.map((group) => (
+                <>
+                  <h2 class="label">{group}</h2>
+                  <ul>
+                    {groups[group]
+                      .filter((name) => maySee(organization.role, name))
+                      .map((name) => (
+                        <SettingLink
+                          href={settingPath(organization, name)}
+                          isCurrent={name === setting}
+                        >
+                          {settings[name]}
+                        </SettingLink>
+                      ))}
+                  </ul>
+                </>
+              ))}
             </nav>
           </details>
         ) : null}
@@ -68,6 +88,16 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
     ),
   });
 }
+
+type SettingLinkProps = { href: string; isCurrent: boolean; children?: Child };
+
+const SettingLink = ({ href, isCurrent, children }: SettingLinkProps) => (
+  <li>
+    <a href={href} aria-current={isCurrent ? 'page' : undefined}>
+      {children}
+    </a>
+  </li>
+);
 
 type SettingForm = { setting: SettingName; title: string; body: Child; form?: FormState };
 

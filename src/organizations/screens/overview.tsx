@@ -1,0 +1,269 @@
+import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import { type Db, one, type Sql } from '../../lib/db/db.ts';
+import type { ScreenEnv } from '../../sessions/session.ts';
+import { State, Time } from '../../web/app/badges.tsx';
+import { Icon, type IconName } from '../../web/app/icon.tsx';
+import { count, counted } from '../../web/app/lists.tsx';
+import {
+  maySee,
+  renderSettings,
+  type SettingGroup,
+  type SettingName,
+  settingGroups,
+  settingPath,
+} from '../../web/app/settings-screen.tsx';
+import { getOrganization, type OrganizationRow, readUsage } from '../queries.ts';
+
+/** `/o/:slug/settings`: all settings with their current values. */
+export const settingsOverview = (tools: OverviewTools) =>
+  new Hono<ScreenEnv>().get('/', async (c) => showOverview(c, tools));
+
+type OverviewTools = { db: Db; mailbox: boolean };
+
+async function showOverview(c: Context<ScreenEnv>, { db, mailbox }: OverviewTools) {
+  const { organization, member } = c.var;
+  const { id: orgId } = organization;
+  const [settings, usage, counts] = await Promise.all([
+    getOrganization(db, orgId),
+    readUsage(db, orgId),
+    countSettings(db, orgId, member.id),
+  ]);
+  const tiles = tilesOf({ settings, usage, counts, mailbox });
+  const body = settingGroups.map((group, place) => (
+    <section aria-labelledby={`group-${place}`}>
+      <h2 id={`group-${place}`} class="group">
+        {group}
+      </h2>
+      <ul class="tiles">
+        {tiles
+          .filter((tile) => tile.group === group && maySee(organization.role, tile.name))
+          .map(({ name, at, icon, text, value, extra }) => (
+            <li>
+              <a class="tile" href={`${settingPath(organization, name)}${at ? `#${at}` : ''}`}>
+                <span class="badge is-even">
+                  <Icon name={icon} />
+                </span>
+                <span>
+                  <b>{text}</b>
+                  <small>{value}</small>
+                </span>
+                {extra}
+              </a>
+            </li>
+          ))}
+      </ul>
+    </section>
+  ));
+  return renderSettings(c, { setting: null, body });
+}
+
+type Tile = {
+  group: SettingGroup;
+  name: SettingName;
+  /** The id of a part of the page. */
+  at?: string;
+  icon: IconName;
+  text: string;
+  value: Child;
+  extra?: Child;
+};
+
+type Values = {
+  settings: OrganizationRow;
+  usage: Awaited<ReturnType<typeof readUsage>>;
+  counts: SettingCounts;
+  mailbox: boolean;
+};
+
+function tilesOf({ settings, usage, counts, mailbox }: Values): Tile[] {
+  const { used, monthly_send_limit: limit, month } = usage;
+  const { frequency_days: frequency, ai_enabled: isAnalyzed } = settings;
+  return [
+    {
+      group: 'Organization',
+      name: 'general',
+      icon: 'settings',
+      text: 'General',
+      value: <bdi>{`${settings.name}, ${settings.time_zone}`}</bdi>,
+    },
+    {
+      group: 'Organization',
+      name: 'texts',
+      icon: 'file-text',
+      text: 'Texts',
+      value: 'Postal address and footer of all emails',
+      extra: settings.postal_address ? null : <State kind="warning">No postal address</State>,
+    },
+    {
+      group: 'Organization',
+      name: 'canned-texts',
+      icon: 'reply',
+      text: 'Canned texts',
+      value: counted(counts.canned_texts, 'text for replies', 'texts for replies'),
+    },
+    {
+      group: 'Sending',
+      name: 'mail',
+      icon: 'mail',
+      text: 'Mail',
+      value: mailbox ? 'Emails stay on this server' : 'Mail server, SPF, DKIM and DMARC',
+      extra: mailbox ? <State kind="warning">No mail server</State> : null,
+    },
+    {
+      group: 'Sending',
+      name: 'general',
+      at: 'sending',
+      icon: 'repeat',
+      text: 'Survey frequency',
+      value: frequency ? `At most one survey every ${counted(frequency, 'day')}` : 'No limit',
+    },
+    {
+      group: 'Sending',
+      name: 'usage',
+      icon: 'activity',
+      text: 'Usage',
+      value: `${count(used)} of ${count(limit)} emails in ${monthName.format(new Date(month))}`,
+      extra: <UsageBar share={limit === 0 ? 1 : Math.min(used / limit, 1)} />,
+    },
+    {
+      group: 'Access',
+      name: 'members',
+      icon: 'users',
+      text: 'Members',
+      value: `${counted(counts.members, 'member')}${counts.invitations > 0 ? `, ${counted(counts.invitations, 'invitation')} pending` : ''}`,
+    },
+    {
+      group: 'Access',
+      name: 'members',
+      icon: 'shield-check',
+      text: 'Secure sign-in',
+      value: `${count(counts.protected)} of ${counted(counts.members, 'member')} with a passkey or two-step verification`,
+    },
+    {
+      group: 'Access',
+      name: 'api-keys',
+      icon: 'key',
+      text: 'API Keys',
+      value: (
+        <>
+          {count(counts.keys)} active
+          {counts.key_used_at ? (
+            <>
+              , last used <Time at={counts.key_used_at} show="ago" />
+            </>
+          ) : null}
+        </>
+      ),
+    },
+    {
+      group: 'Access',
+      name: 'audit',
+      icon: 'list-filter',
+      text: 'Audit',
+      value: 'Who changed what, for 400 days',
+    },
+    {
+      group: 'Data',
+      name: 'import',
+      icon: 'upload',
+      text: 'Import',
+      value: 'Responses and people from Delighted, AskNicely or a CSV file',
+    },
+    {
+      group: 'Data',
+      name: 'tags',
+      icon: 'layers',
+      text: 'Tags',
+      value: counted(counts.tags, 'tag'),
+    },
+    {
+      group: 'Data',
+      name: 'general',
+      at: 'comments',
+      icon: 'sparkles',
+      text: 'Analysis',
+      value: isAnalyzed ? 'Finds themes and sentiment in comments' : 'Comments are not analyzed',
+      extra: <State kind={isAnalyzed ? 'fine' : 'skipped'}>{isAnalyzed ? 'On' : 'Off'}</State>,
+    },
+    {
+      group: 'Data',
+      name: 'general',
+      at: 'retention',
+      icon: 'database',
+      text: 'Retention',
+      value: describeRetention(settings),
+    },
+    {
+      group: 'Data',
+      name: 'notifications',
+      icon: 'bell',
+      text: 'Notifications',
+      value: `${counts.kinds === 0 ? 'No emails' : counted(counts.kinds, 'kind of email', 'kinds of emails')} to you, ${digestTexts[counts.digest]}`,
+      extra: counts.has_channel ? <State kind="fine">Channel connected</State> : null,
+    },
+  ];
+}
+
+const UsageBar = ({ share }: { share: number }) => (
+  <svg class={`bar thin${share > nearShare ? ' is-warn' : ''}`} aria-hidden="true">
+    <rect width={`${(share * 100).toFixed(1)}%`} height="100%" />
+  </svg>
+);
+
+const nearShare = 0.8;
+const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', timeZone: 'UTC' });
+const digestTexts = { none: 'no digest', day: 'daily digest', week: 'weekly digest' } as const;
+
+function describeRetention(settings: OrganizationRow): string {
+  const { keep_comments_days, keep_contacts_days, keep_mails_days } = settings;
+  const rules = [
+    ['comments', keep_comments_days],
+    ['inactive contacts', keep_contacts_days],
+    ['the email log', keep_mails_days],
+  ] as const;
+  const limited = rules.flatMap(([noun, days]) =>
+    days ? [`${noun} ${counted(days, 'day')}`] : [],
+  );
+  return limited.length === 0 ? 'Everything is kept' : `Keeps ${limited.join(', ')}`;
+}
+
+type SettingCounts = {
+  members: number;
+  protected: number;
+  invitations: number;
+  keys: number;
+  key_used_at: Date | null;
+  tags: number;
+  canned_texts: number;
+  kinds: number;
+  digest: keyof typeof digestTexts;
+  has_channel: boolean;
+};
+
+async function countSettings(sql: Sql, orgId: string, memberId: string): Promise<SettingCounts> {
+  return one(
+    await sql<SettingCounts[]>`
+      select m.members, m.protected, k.keys, k.key_used_at,
+             coalesce(cardinality(n.events), 0) as kinds, coalesce(n.digest, 'none') as digest,
+             exists (select from slack_hooks where org_id = ${orgId}) as has_channel,
+             (select count(*)::int from tags where org_id = ${orgId}) as tags,
+             (select count(*)::int from canned_texts where org_id = ${orgId}) as canned_texts,
+             (select count(*)::int from member_links
+              where org_id = ${orgId} and kind = 'invitation' and used_at is null and expires_at > now()) as invitations
+      from (
+        select count(*)::int as members,
+               (count(*) filter (where m.totp_since is not null
+                  or exists (select from passkeys where member_id = m.id)))::int as protected
+        from memberships s
+        join members m on m.id = s.member_id
+        where s.org_id = ${orgId}
+      ) m
+      cross join (
+        select count(*)::int as keys, max(last_used_at) as key_used_at
+        from api_keys
+        where org_id = ${orgId} and revoked_at is null and (expires_at is null or expires_at > now())
+      ) k
+      left join notification_choices n on n.org_id = ${orgId} and n.member_id = ${memberId}`,
+  );
+}
