@@ -182,6 +182,7 @@ create table campaigns (
   status text not null,                   -- scheduled, running, paused, finished, stopped or refused
   send_at timestamptz,                    -- scheduled start. Null for at once
   per_hour integer,                       -- maximum of mails per hour. Null for no limit
+  audience jsonb,                         -- people who are added at the start: "people", or an object with segment_id or filter. Null for pending contacts only
   reason text,                            -- why the service refused, stopped or paused it
   month date,                             -- the month whose quota its mails use
   total integer not null default 0,       -- judged contacts
@@ -195,6 +196,7 @@ create table campaigns (
   created_at timestamptz not null default now(),
   started_at timestamptz,                 -- when its contacts were judged
   finished_at timestamptz,                -- when it finished or was stopped or refused
+  constraint campaigns_audience_check check (jsonb_typeof(audience) = any (array['string', 'object'])),
   constraint campaigns_check check ((kind = 'reminder') = (reminder > 0)),
   constraint campaigns_kind_check check (kind = any (array['campaign', 'asking', 'reminder', 'round'])),
   constraint campaigns_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
@@ -776,6 +778,28 @@ create index pending_deliveries_made_again on pending_deliveries (webhook_id, me
 create index retries_due on pending_deliveries (webhook_id, next_attempt_at) where attempts > 0;
 create index retries_newest_first on pending_deliveries (webhook_id, id desc) where attempts > 0;
 
+-- A person of an organization: the latest name and properties of an address.
+create table people (
+  id uuid not null default id_at(clock_timestamp()),                  -- begins with the creation time, so that new rows are adjacent in indexes
+  org_id uuid not null,
+  email text not null,                                                -- as first entered
+  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
+  name text,                                                          -- the latest name
+  properties jsonb not null default '{}'::jsonb,                      -- the latest value of each property
+  language text,                                                      -- the latest language, a property of this name or set by itself
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),                      -- time of the latest values: the import of an older answer does not replace them
+  constraint people_properties_check check (jsonb_typeof(properties) = 'object'),
+  constraint people_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint people_pkey primary key (org_id, id),
+  constraint people_one_per_email unique (org_id, email_key)
+);
+create index people_by_property on people using gin (org_id, properties jsonb_path_ops);
+create index people_newest_first on people (org_id, created_at desc, id desc);
+create index people_search on people using gin (org_id, ((email || ' ') || coalesce(name, '')) gin_trgm_ops);
+create trigger people_are_not_erased after insert on people referencing new table as changed for each statement execute function refuse_erased_contacts();
+create trigger people_hide_erased before insert or update of name, properties on people for each row when (new.name ~~ '%@%' or new.properties ~~ '%@%') execute function hide_erased_in_contact();
+
 -- Wrong attempts at sign-in, counted by account and network address. One row per subject, updated in place.
 create table proof_attempts (
   subject text not null,                                        -- hash of the account, the account at an address, or the address
@@ -969,6 +993,21 @@ create table schema_migrations (
   applied_at timestamptz not null default now(),
   constraint schema_migrations_pkey primary key (name)
 );
+
+-- A filter of people under a name.
+create table segments (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  name text not null,     -- as members choose it
+  filter jsonb not null,  -- conditions that all hold: an array `all` of field, op and value
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint segments_filter_check check (jsonb_typeof(filter -> 'all') = 'array'),
+  constraint segments_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint segments_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint segments_pkey primary key (org_id, id)
+);
+create index segments_newest_first on segments (org_id, created_at desc, id desc);
 
 -- State of a running service, for commands to read.
 create table service_record (
@@ -1940,6 +1979,13 @@ create function most_uncommitted_responses()
 return ((current_setting('max_connections'))::integer + most_responses_at_once())
 ;
 
+create function number_in(said text)
+ returns numeric
+ language sql
+ immutable parallel safe
+return case when (said ~ '^-?\d{1,30}(\.\d{1,30})?$') then (said)::numeric else null::numeric end
+;
+
 create function askback_reports.own_organization()
  returns uuid
  language sql
@@ -2356,6 +2402,17 @@ create view askback_reports.nps_by_day (
   nps integer,
   nps_low numeric,
   nps_high numeric
+) with (security_barrier=true);
+
+-- Reads people.
+create view askback_reports.people (
+  id uuid,
+  email text,
+  name text,
+  properties jsonb,
+  language text,
+  created_at timestamptz,
+  updated_at timestamptz
 ) with (security_barrier=true);
 
 -- Reads analyses, contacts, responses, surveys.

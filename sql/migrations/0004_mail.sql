@@ -164,6 +164,7 @@ create table campaigns (
   status        text not null check (status in ('scheduled', 'running', 'paused', 'finished', 'stopped', 'refused')),
   send_at       timestamptz,
   per_hour      integer check (per_hour between 1 and 1000000),
+  audience      jsonb check (jsonb_typeof(audience) in ('string', 'object')),
   reason        text,
   month         date,
   total         integer not null default 0,
@@ -188,6 +189,7 @@ comment on table campaigns is
 comment on column campaigns.kind is 'campaign if somebody started it, asking for automatic sends, round for later rounds, or reminder. One row each for the last three';
 comment on column campaigns.reminder is 'number of the reminder, or 0';
 comment on column campaigns.after_days is 'days until the reminder or the automatic mail';
+comment on column campaigns.audience is 'people who are added at the start: "people", or an object with segment_id or filter. Null for pending contacts only';
 comment on column campaigns.reason is 'why the service refused, stopped or paused it';
 comment on column campaigns.month is 'the month whose quota its mails use';
 comment on column campaigns.total is 'judged contacts';

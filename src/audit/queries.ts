@@ -98,6 +98,6 @@ export async function replaceContactTargets(
   const { count } = await sql`
     update audit_events
     set target_id = ${hash}
-    where org_id = ${orgId} and target = 'contact' and target_id = any (${[...contactIds]}::text[])`;
+    where org_id = ${orgId} and target in ('contact', 'person') and target_id = any (${[...contactIds]}::text[])`;
   return count;
 }

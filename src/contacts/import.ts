@@ -9,7 +9,8 @@ import {
   readCsv,
   refuseBadLines,
 } from '../lib/cli/csv.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { listErased } from './erase.ts';
@@ -42,7 +43,9 @@ export async function importContacts(
   text: string,
 ) {
   const imported = await readContacts(text);
-  return await inTransaction(tools.db, async (tx) => {
+  // In the order of their people, so that two imports of the same people do not deadlock.
+  imported.sort((one, other) => (one.key < other.key ? -1 : 1));
+  return await inRetriedTransaction(tools.db, async (tx) => {
     await lockForContacts(tx, writer);
     const erased = await listErased(
       tx,

@@ -3,6 +3,7 @@ import { notFound } from '../errors.ts';
 import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
+import { savePeople } from '../people/save.ts';
 import { nameOfSurvey, type OrgSurvey } from '../surveys/queries.ts';
 
 export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
@@ -56,7 +57,8 @@ export type SavedContact = {
  * Adds contacts to a survey, or updates contacts with the same address in its latest round; `contacts` must not repeat
  * an address. The survey must be locked, because an address that was deleted gets the number after its last round. A name
  * replaces the old one, properties are merged. Data of an older answer never replaces data of a newer one, and a
- * contact that has answered or unsubscribed stays so. Rows are locked in the order in which sending locks them.
+ * contact that has answered or unsubscribed stays so. Rows are locked in the order in which sending locks them. The
+ * people of the contacts are updated too.
  */
 export async function saveContacts(
   sql: Sql,
@@ -75,12 +77,10 @@ export async function saveContacts(
            or excluded.status = 'sending' and c.status not in ('responded', 'unsubscribed')
          then excluded.status else c.status end`;
   const respondedAt = sql`greatest(c.responded_at, excluded.responded_at)`;
-  return await sql<SavedContact[]>`
+  const saved = sql<SavedContact[]>`
     insert into contacts as c (org_id, survey_id, email, round, name, properties, token, status, sent_at, responded_at, created_at)
     select ${orgId}, ${surveyId}, email,
-           coalesce((select max(earlier.round) from contacts earlier
-                     where earlier.org_id = ${orgId} and earlier.survey_id = ${surveyId}
-                       and earlier.email_key = lower(given.email) and earlier.superseded), 0) + 1,
+           ${nextRound(sql, { orgId, surveyId }, sql`lower(given.email)`)},
            name, properties, token, coalesce(status, 'pending'), sent_at, responded_at, coalesce(created_at, now())
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as given (email text, name text, properties jsonb, token text, status text, sent_at timestamptz,
@@ -94,6 +94,38 @@ export async function saveContacts(
                             then now() else c.updated_at end
       where c.org_id = ${orgId}
     returning id, email, email_key as key, name, properties, round, status, created_at, token, xmax = 0 as added`;
+  const [contactRows] = await Promise.all([saved, savePeople(sql, orgId, contacts)]);
+  return contactRows;
+}
+
+/** The round of a new contact: 1, or the one after the superseded rounds of its address. */
+const nextRound = (sql: Sql, { orgId, surveyId }: OrgSurvey, key: Part) => sql`
+  coalesce((select max(earlier.round) from contacts earlier
+            where earlier.org_id = ${orgId} and earlier.survey_id = ${surveyId}
+              and earlier.email_key = ${key} and earlier.superseded), 0) + 1`;
+
+/** Adds people `p` that are no contacts of a survey yet, in the order of their addresses. Returns how many it added. */
+export async function insertMissing(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { people, atMost }: { people: Part; atMost: number },
+): Promise<number> {
+  const token = sql`
+    translate(encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'base64'), '+/=', '-_')`;
+  const { count } = await sql`
+    insert into contacts (org_id, survey_id, email, round, name, properties, token)
+    select p.org_id, ${surveyId}::uuid, p.email, ${nextRound(sql, { orgId, surveyId }, sql`p.email_key`)}, p.name,
+           case when p.language is null then p.properties
+                else p.properties || jsonb_build_object('language', p.language) end,
+           ${token}
+    from ${people}
+      and not exists (
+        select from contacts c
+        where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = p.email_key and not c.superseded
+      )
+    order by p.email_key
+    limit ${atMost}`;
+  return count;
 }
 
 const tokenBytes = 24;

@@ -5,6 +5,8 @@ import { type CsvRow, csvRowsInParts, detectForm, headerKey } from '../lib/cli/c
 import { decodeInPieces } from '../lib/cli/files.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isMailable } from '../lib/smtp/address.ts';
+import { deleteAddedPeople } from '../people/save.ts';
+import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
 import { lockSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { listErased } from './erase.ts';
@@ -78,7 +80,7 @@ export async function importUpload(
 ) {
   const survey = { orgId: by.orgId, surveyId: upload.survey_id };
   const orgUpload = { orgId: by.orgId, uploadId: upload.id };
-  await inTransaction(db, async (tx) => {
+  await inRetriedTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     if (!(await lockWaitingUpload(tx, orgUpload))) return;
     const saving = createContactBatch(tx, survey, upload.id);
@@ -246,6 +248,7 @@ export async function deleteUploadedContacts(
   return await inTransaction(db, async (tx) => {
     await lockSurvey(tx, orgId, surveyId);
     const deleted = await deleteAdded(tx, { orgId, surveyId }, uploadId);
+    await deleteAddedPeople(tx, orgId, uploadId);
     await deleteUpload(tx, { orgId, uploadId });
     if (deleted === 0) return 0;
     await completeIfAnswered(tx, { orgId }, surveyId);

@@ -7,11 +7,12 @@ import type { CheckedContact } from '../contacts/rules.ts';
 import { validateMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
 import { type CsvRow, csvRows, detectForm } from '../lib/cli/csv.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { createSamples, ensureQuestions } from '../questions/import.ts';
 import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
 import { readNps } from '../responses/trend.ts';
+import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { suppressMany } from '../suppressions/unsubscribe.tsx';
 import {
   type Counted,
@@ -266,21 +267,23 @@ export async function importRows(
   let done = 0;
   let isRecorded = from.done > 0;
   for await (const batch of batches(rows)) {
+    const responses = batch
+      .filter((row) => row.kind === 'response')
+      .map(({ response }) => response);
+    const numbers = new Map(responses.map((response) => [response, number(response)]));
     done += batch.length;
-    if (done <= from.done) {
-      for (const row of batch) if (row.kind === 'response') number(row.response);
-      continue;
-    }
-    imported = await inTransaction(db, async (tx) => {
-      const counts = await importRowBatch(tx, writer, batch, number);
+    if (done <= from.done) continue;
+    const { total, isNew } = await inRetriedTransaction(db, async (tx) => {
+      const counts = await importRowBatch(tx, writer, batch, numbers);
       const { erased: _, ...added } = counts;
       const isNew = Object.values(added).some((count) => count > 0);
       if (isNew && !isRecorded) await recordImport(tx, writer, batch[0]!);
-      isRecorded ||= isNew;
       const total = sumCounts(imported, counts);
       await inBatch?.(tx, done, total);
-      return total;
+      return { total, isNew };
     });
+    imported = total;
+    isRecorded ||= isNew;
     onProgress?.(done);
   }
   return imported;
@@ -331,7 +334,7 @@ async function importRowBatch(
   tx: Sql,
   writer: ImportWriter,
   rows: readonly ReadRow[],
-  number: (response: ImportedResponse) => number,
+  numbers: ReadonlyMap<ImportedResponse, number>,
 ): Promise<ImportCounts> {
   await holdOffErasures(tx, writer.orgId);
   // Nothing about an erased person is stored, not even a suppression.
@@ -340,7 +343,7 @@ async function importRowBatch(
   const usable = rows.filter((row) => !erased.has(addressOf(row) ?? ''));
   const responses = usable
     .filter((row) => row.kind === 'response')
-    .map(({ response }) => ({ ...response, occurrence: number(response) }));
+    .map(({ response }) => ({ ...response, occurrence: numbers.get(response)! }));
   const people = usable.filter((row) => row.kind === 'person').map(({ person }) => person);
   const suppressions = usable
     .filter((row) => row.kind === 'suppression')

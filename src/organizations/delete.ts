@@ -1,7 +1,7 @@
 import { type Actor, recordAct } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
-import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
+import { deleteInBatches, deleteRows } from '../lib/db/delete-in-batches.ts';
 import { revokeReporter } from '../reporters/reporters.ts';
 import { getOrganization } from './queries.ts';
 
@@ -27,6 +27,7 @@ export async function deleteOrganization(
   for (const reporter of reporters) await revokeReporter(db, reporter.name, actor);
   await deleteCounted(db, id, 'responses');
   await deleteCounted(db, id, 'contacts');
+  await deleteRows(db, 'people', db`org_id = ${id}`);
   return await inTransaction(db, async (tx) => {
     await tx`select set_config('statement_timeout', '20min', true)`;
     const contents = await countContents(tx, id);

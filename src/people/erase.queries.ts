@@ -1,5 +1,6 @@
 import { json, one, type Sql } from '../lib/db/db.ts';
 import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { addressPattern } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { ErasureCounts } from './erase.ts';
 import type { FiledErasure } from './receipts-file.ts';
@@ -130,6 +131,41 @@ export async function lockSurveysOf(sql: Sql, orgId: string, surveyIds: readonly
     for no key update`;
 }
 
+type AddressToErase = { key: string; before: Date | null };
+
+/** Returns the id of the deleted person, if there was one. */
+export async function deletePerson(sql: Sql, orgId: string, { key, before }: AddressToErase) {
+  const rows = await sql<{ id: string }[]>`
+    delete from people
+    where org_id = ${orgId} and email_key = ${key}
+      and created_at < coalesce(${before}::timestamptz, 'infinity')
+    returning id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Replaces an address with `[email]` in names and properties of other people. */
+export async function hideInPeople(
+  sql: Sql,
+  orgId: string,
+  { key, before }: AddressToErase,
+): Promise<number> {
+  const pattern = addressPattern(key);
+  const { count } = await sql`
+    update people p
+    set name = hide_address(p.name, ${key}), properties = hide_address(p.properties::text, ${key})::jsonb
+    from (
+      select id
+      from people
+      where org_id = ${orgId} and created_at < coalesce(${before}::timestamptz, 'infinity')
+        and (strpos(lower(properties::text), ${key}) > 0 and properties::text ~* ${pattern}
+             or strpos(lower(name), ${key}) > 0 and name ~* ${pattern})
+      order by email_key
+      for no key update
+    ) held
+    where p.org_id = ${orgId} and p.id = held.id`;
+  return count;
+}
+
 export async function listOrganizationsOf(sql: Sql, ids: readonly string[]) {
   const rows = await sql<{ id: string }[]>`
     select id from organizations where id = any (${[...ids]}::uuid[])`;
@@ -142,6 +178,8 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
     with addresses as (
       select email_key as key from contacts where org_id = ${orgId}
       union
+      select email_key from people where org_id = ${orgId}
+      union
       select email_key from blocked_mails where org_id = ${orgId}
       union
       select email from suppressions where org_id = ${orgId}
@@ -152,6 +190,10 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       union
       select addresses_in(properties::text || ' ' || coalesce(name, ''))
       from contacts
+      where org_id = ${orgId} and (properties::text like '%@%' or name like '%@%')
+      union
+      select addresses_in(properties::text || ' ' || coalesce(name, ''))
+      from people
       where org_id = ${orgId} and (properties::text like '%@%' or name like '%@%')
       union
       select addresses_in(comment) from responses where org_id = ${orgId} and comment like '%@%'

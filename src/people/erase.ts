@@ -39,9 +39,11 @@ import { eraseBodiesOf } from '../webhooks/retention.ts';
 import {
   allowErased,
   beginErasure,
+  deletePerson,
   type ErasureReceipt,
   findErasure,
   hashAddress,
+  hideInPeople,
   insertErasure,
   insertFiled,
   listAddressesOf,
@@ -81,7 +83,7 @@ export async function erasePerson(
       const hash = await hashAddress(tx, orgId, key);
       const counts = await eraseRows(tx, orgId, { key, hash, scores, copies, before: null });
       const existing = await findErasure(tx, orgId, { hash });
-      if (existing && counts.contacts + counts.responses === 0) return existing;
+      if (existing && counts.contacts + counts.people + counts.responses === 0) return existing;
       if (isEmpty(counts)) throw notFound('person');
       const erased = await insertErasure(tx, orgId, {
         address_hash: hash,
@@ -218,7 +220,7 @@ type RowsToErase = {
 
 /**
  * Erases the rows of an address and counts them. Locks follow the global order: months, additions of contacts, surveys,
- * mails, contacts.
+ * mails, contacts, people.
  */
 export async function eraseRows(
   tx: Sql,
@@ -234,6 +236,7 @@ export async function eraseRows(
   await lockContactMails(tx, orgId, contactIds);
   const mentioning = await listContactsMentioning(tx, { orgId, key, before });
   await lockContacts(tx, orgId, [...contactIds, ...mentioning]);
+  const people = await deletePerson(tx, orgId, { key, before });
 
   const responses = await lockResponsesOf(tx, orgId, { contactIds, key, before });
   const responseIds = responses.map(({ id }) => id);
@@ -258,8 +261,10 @@ export async function eraseRows(
     responses: responseIds.length,
     comments,
     contacts: await deleteContacts(tx, orgId, contactIds),
+    people: people.length,
     properties:
       (await hideInContacts(tx, orgId, { key, ids: mentioning })) +
+      (await hideInPeople(tx, orgId, { key, before })) +
       (await hideInProperties(tx, orgId, { key, before })),
     blocked_mails: await deleteBlockedMailsTo(tx, orgId, { key, before }),
     suppressions: await deleteSuppressionsOf(tx, orgId, { key, before }),
@@ -268,7 +273,10 @@ export async function eraseRows(
       (await deleteImportsMentioning(tx, orgId, key)),
     stored_answers: await deleteAnswers(tx, orgId, copies.answers),
     mailbox_messages: await deleteMessagesById(tx, copies.messages),
-    audit_events: await replaceContactTargets(tx, orgId, { contactIds, hash }),
+    audit_events: await replaceContactTargets(tx, orgId, {
+      contactIds: [...contactIds, ...people],
+      hash,
+    }),
   };
   for (const surveyId of surveyIds) await completeIfAnswered(tx, { orgId }, surveyId);
   return counts;
@@ -326,12 +334,13 @@ async function findEncodedCopies(
 /** Kinds of erased data, with their descriptions in the API document. */
 export const erasedKindTexts = {
   contacts: 'contacts, one per survey',
+  people: 'the person in the directory',
   mails: 'emails',
   blocked_mails: 'emails that a rule blocked',
   openings: 'visits of links',
   responses: 'responses, made anonymous or deleted',
   properties:
-    "other people's contacts and responses whose name or properties contained the address",
+    'other people and their contacts and responses whose name or properties contained the address',
   comments:
     "comments and text answers, including other people's comments that contained the address",
   notes: 'notes about responses',

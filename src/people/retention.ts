@@ -46,6 +46,7 @@ async function applyToOrganization(db: Db, retention: Retention) {
     comments: comments_days ? await clearOldComments(db, orgId, comments_days) : 0,
     replies: comments_days ? await deleteAllOldReplies(db, orgId, comments_days) : 0,
     contacts: contacts_days ? await deleteInactive(db, orgId, contacts_days) : 0,
+    people: contacts_days ? await deleteUnused(db, orgId, contacts_days) : 0,
     openings: openings_days ? await deleteOldVisits(db, orgId, openings_days) : 0,
     mails: mails_days ? await deleteOldMailLog(db, orgId, mails_days) : 0,
   };
@@ -115,6 +116,25 @@ function deleteInactiveBatch(
     for (const surveyId of surveyIds) await completeIfAnswered(tx, { orgId }, surveyId);
     return deleted;
   });
+}
+
+/** Deletes people without a contact and without a change for so many days. */
+async function deleteUnused(db: Db, orgId: string, days: number): Promise<number> {
+  let deleted = 0;
+  for (let step = contactsPerBatch; step === contactsPerBatch; deleted += step) {
+    ({ count: step } = await db`
+      delete from people
+      where org_id = ${orgId} and id in (
+        select p.id
+        from people p
+        where p.org_id = ${orgId} and p.created_at < now() - make_interval(days => ${days}::int)
+          and p.updated_at < now() - make_interval(days => ${days}::int)
+          and not exists (select from contacts c where c.org_id = ${orgId} and c.email_key = p.email_key)
+        limit ${contactsPerBatch}
+        for update skip locked
+      )`);
+  }
+  return deleted;
 }
 
 /** Deletes day by day, so that statements stay short. */

@@ -20,7 +20,7 @@ import {
   readCsv,
   refuseBadLines,
 } from '../lib/cli/csv.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { isInCalendar } from '../lib/validation/parse.ts';
 import { isLongerThan, maxCommentLength } from '../limits.ts';
 import type { Question } from '../questions/definition.ts';
@@ -32,6 +32,7 @@ import {
   insertImportedAnswers,
   questionText,
 } from '../questions/import.ts';
+import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 import { getOrgSurvey, holdOffErasures, lockSurvey, type OrgSurvey } from '../surveys/queries.ts';
 import { ensureTags } from '../tags/tags.ts';
@@ -68,7 +69,7 @@ export async function importResponses(
   const { add, samples } = createSamples();
   for (const { answers } of responses) add(answers);
   const questions = await ensureQuestions(tools.db, survey, samples);
-  return await inTransaction(tools.db, async (tx) => {
+  return await inRetriedTransaction(tools.db, async (tx) => {
     await holdOffErasures(tx, survey.orgId);
     let [imported, erased] = [0, 0];
     for (let done = 0; done < responses.length; done += batchSize) {

@@ -9,7 +9,7 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { addUsage, lockUsage, readUsage, refuseOverLimit } from '../organizations/queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
-import { mailJobs } from './mail-job.ts';
+import { inRetriedTransaction, mailJobs } from './mail-job.ts';
 import { insertBlocked, insertClaims, loadFacts } from './queries.ts';
 import { isErased, type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
@@ -35,7 +35,7 @@ export type Claimed = {
 export async function claim(db: Db, survey: OrgSurvey, request: ClaimRequest): Promise<Claimed> {
   const { orgId, surveyId } = survey;
   const { requestId, submitted, traceparent, actor } = request;
-  return await inTransaction(db, async (tx) => {
+  return await inRetriedTransaction(db, async (tx) => {
     const { month, judgements, storable } = await judgeSend(tx, survey, submitted, lockUsage);
     const toMail = new Map(toSend(judgements).map((each) => [each.key, each]));
     const erased = new Set(judgements.filter(isErased).map(({ key }) => key));

@@ -409,6 +409,10 @@ export async function retryWhile<T>(
   }
 }
 
+/** Transactions that save several people may deadlock with others that save the same ones. */
+export const inRetriedTransaction = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
+  retryWhile(isDeadlock, () => inTransaction(db, work));
+
 /** Publishes an email that ended without an attempt: marked unknown after a crash, or cancelled. */
 export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
   const { id: sendId, org_id: orgId, survey_id: surveyId, attempts: attempt, traceparent } = mail;

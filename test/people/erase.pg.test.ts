@@ -264,7 +264,8 @@ test('erasure redacts the address in other contacts', async () => {
   await made('Carl (ada@people.test)', {});
   await made('Dan', { of: 'bada@people.test', by: 'ada@people.test.org' });
   const { data } = await erase();
-  assert.equal(data.counts['properties'], 2);
+  assert.equal(data.counts['properties'], 4, 'two contacts and their people');
+  const people = await db`select name, properties from people where org_id = ${id} order by name`;
   const rows = await db`select name, properties from contacts where org_id = ${id} order by name`;
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
@@ -281,6 +282,7 @@ test('erasure redacts the address in other contacts', async () => {
       { name: 'Dan', properties: { of: 'bada@people.test', by: 'ada@people.test.org' } },
     ],
   );
+  assert.deepEqual([...people], [...rows]);
 });
 
 test('erasure redacts the address in other responses', async () => {
@@ -291,7 +293,7 @@ test('erasure redacts the address in other responses', async () => {
   await makeResponse(db, of, { contact_id: bob, source: 'link', comment: 'Fine' });
   await db`update contacts set properties = '{}' where id = ${bob}`;
   const { data } = await erase();
-  assert.equal(data.counts['properties'], 1);
+  assert.equal(data.counts['properties'], 2, 'the response and the person');
   const rows = await db`select properties, comment from responses where contact_id = ${bob}`;
   assert.deepEqual([...rows], [{ properties: { referred_by: '[email]' }, comment: 'Fine' }]);
   const names = await db`

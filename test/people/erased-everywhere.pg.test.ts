@@ -198,6 +198,7 @@ test('every table contained the person', () => {
     'lifted_suppressions',
     'mailbox_messages',
     'mails',
+    'people',
     'replies',
     'response_answers',
     'response_notes',

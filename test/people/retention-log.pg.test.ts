@@ -33,7 +33,7 @@ test('retention deletes blocked mails of one organization and day', async () => 
     select details from audit_events where org_id = ${ours.org_id} and act = 'retention.applied'`;
   assert.deepEqual(
     acts.map(({ details }) => details as unknown),
-    [{ comments: 0, replies: 0, contacts: 0, openings: 0, mails: 4 }],
+    [{ comments: 0, replies: 0, contacts: 0, people: 0, openings: 0, mails: 4 }],
   );
 });
 

@@ -29,7 +29,7 @@ async function scene(keep: Record<string, unknown>, over: Record<string, unknown
   return { org, of, acts };
 }
 
-const none = { comments: 0, replies: 0, contacts: 0, openings: 0, mails: 0 };
+const none = { comments: 0, replies: 0, contacts: 0, people: 0, openings: 0, mails: 0 };
 
 test('retention deletes comments and keeps scores', async () => {
   const { org, of, acts } = await scene({ keep_comments_days: days });
@@ -122,7 +122,7 @@ test('retention deletes an inactive contact and keeps its score', async () => {
   const responses =
     await db`select contact_id, comment, score from responses where org_id = ${org}`;
   assert.deepEqual([...responses], [{ contact_id: null, comment: null, score: 10 }]);
-  assert.deepEqual(await acts(), [{ ...none, contacts: 2 }]);
+  assert.deepEqual(await acts(), [{ ...none, contacts: 2, people: 2 }]);
   await assertTalliesHold(db);
 });
 

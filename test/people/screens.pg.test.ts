@@ -152,7 +152,7 @@ test('owner erases a person and unblocks the address', async () => {
   const done = await submit(`${path}/${id}/erase`, { email: 'ada@PEOPLE.test', scores: 'keep' });
   const list = await done.text();
   assert.match(list, /Person erased/);
-  assert.match(list, />\s*1 contact, 1 response, 1 comment\s*</);
+  assert.match(list, />\s*1 contact, 1 person in the directory, 1 response, 1 comment\s*</);
   assert.match(await page('/erased?email=ADA%40people.test'), /1 receipt\b/);
   assert.match(await page('/erased?email=ben%40people.test'), /No receipt for this address/);
   const [row] = await db<{ id: string }[]>`select id from erasures where org_id = ${org}`;

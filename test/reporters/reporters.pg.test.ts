@@ -27,6 +27,7 @@ const actor = commandActor();
 const views = [
   'surveys',
   'contacts',
+  'people',
   'responses',
   'mails',
   'deliveries',

@@ -223,6 +223,7 @@ function countsText(counts: ErasureCounts): string {
 
 const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>> = {
   contacts: ['contact', 'contacts'],
+  people: ['person in the directory', 'people in the directory'],
   mails: ['email', 'emails'],
   blocked_mails: ['blocked email', 'blocked emails'],
   openings: ['visit', 'visits'],

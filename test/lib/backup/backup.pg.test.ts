@@ -150,6 +150,7 @@ type ContactPlace = { org_id: string; survey_id: string; contact_id: string };
 async function fillCampaignTables(db: Db, { org_id, survey_id, contact_id }: ContactPlace) {
   const [campaign_id, upload_id] = [randomUUID(), randomUUID()];
   const running = { id: campaign_id, name: 'spring', status: 'running' };
+  await db`insert into segments ${db({ org_id, name: 'all', filter: db.json({ all: [] }) })}`;
   await db`insert into campaigns ${db({ org_id, survey_id, ...running })}`;
   await db`insert into campaign_batches ${db({ id: randomUUID(), org_id, campaign_id, mails: 1 })}`;
   await db`insert into campaign_contacts ${db({ org_id, survey_id, campaign_id, contact_id })}`;

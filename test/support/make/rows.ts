@@ -35,8 +35,16 @@ export async function makeContact(sql: Sql, of: ContactOf, over: Record<string, 
     properties: json(sql, {}),
     ...over,
   };
-  return one(await sql<Id[]>`insert into contacts ${sql(contact as never)} returning id`).id;
+  const { id } = one(await sql<Id[]>`insert into contacts ${sql(contact as never)} returning id`);
+  await makePersonOf(sql, id);
+  return id;
 }
+
+/** The person of a contact that was inserted without the statement that saves contacts. */
+const makePersonOf = (sql: Sql, contact: string) => sql`
+  insert into people (org_id, email, name, properties, created_at, updated_at)
+  select org_id, email, name, properties, created_at, updated_at from contacts where id = ${contact}
+  on conflict (org_id, email_key) do nothing`;
 
 /** An organization with a read key and a write key, as headers ready to send. */
 export async function makeClient(sql: Sql, over: Record<string, unknown> = {}) {

@@ -1,0 +1,152 @@
+import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Db, inTransaction, json, one, type Part, type Sql } from '../lib/db/db.ts';
+import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import type { PeopleFilter } from './filter.ts';
+
+/** Pickers list all segments without pages. */
+const maxSegments = 500;
+
+type SegmentInput = { name: string; filter: PeopleFilter };
+export type Segment = SegmentInput & { id: string; created_at: Date; updated_at: Date };
+
+const columns = (sql: Sql) => sql`id, name, filter, created_at, updated_at`;
+
+export async function createSegment(db: Db, writer: Writer, { name, filter }: SegmentInput) {
+  const { orgId } = writer;
+  return await inTransaction(db, async (tx) => {
+    // Serializes the count.
+    await tx`select from organizations where id = ${orgId} for no key update`;
+    const { count } = one(
+      await tx<
+        { count: number }[]
+      >`select count(*)::int as count from segments where org_id = ${orgId}`,
+    );
+    if (count >= maxSegments) {
+      throw new Refusal('invalid', `an organization has at most ${maxSegments} segments`, {
+        code: 'too_many_segments',
+      });
+    }
+    const segment = one(
+      await tx<Segment[]>`
+        insert into segments (org_id, name, filter)
+        values (${orgId}, ${name}, ${json(tx, filter)})
+        returning ${columns(tx)}`,
+    );
+    await recordSegment(tx, writer, 'segment.created', segment);
+    return segment;
+  });
+}
+
+export async function changeSegment(
+  db: Db,
+  writer: Writer,
+  {
+    id,
+    name,
+    filter,
+  }: { id: string } & { [K in keyof SegmentInput]?: SegmentInput[K] | undefined },
+) {
+  const { orgId } = writer;
+  return await inTransaction(db, async (tx) => {
+    const before = await getSegment(tx, orgId, id, { lock: true });
+    const change = { name: name ?? before.name, filter: filter ?? before.filter };
+    const changes = changesOf(before, change);
+    if (Object.keys(changes).length === 0) return before;
+    const segment = one(
+      await tx<Segment[]>`
+        update segments
+        set name = ${change.name}, filter = ${json(tx, change.filter)}, updated_at = now()
+        where org_id = ${orgId} and id = ${id}
+        returning ${columns(tx)}`,
+    );
+    await recordSegment(tx, writer, 'segment.changed', segment);
+    return segment;
+  });
+}
+
+/** Refuses to delete a segment in use. The lock keeps new uses away until the transaction ends. */
+export async function deleteSegment(db: Db, writer: Writer, id: string) {
+  await inTransaction(db, async (tx) => {
+    const segment = await getSegment(tx, writer.orgId, id, { lock: true });
+    const use = await findSegmentUse(tx, writer.orgId, id);
+    if (use !== undefined) {
+      throw new Refusal('conflict', `the segment is in use: ${use}`, { code: 'segment_in_use' });
+    }
+    await tx`delete from segments where org_id = ${writer.orgId} and id = ${id}`;
+    await recordSegment(tx, writer, 'segment.deleted', segment);
+  });
+}
+
+/** Names a campaign or a survey with rounds that uses a segment. */
+async function findSegmentUse(sql: Sql, orgId: string, id: string): Promise<string | undefined> {
+  const [use] = await sql<{ text: string }[]>`
+    select 'the campaign ' || name || ' is sent to it' as text
+    from campaigns
+    where org_id = ${orgId} and audience ->> 'segment_id' = ${id}::text
+    union all
+    select 'the survey ' || name || ' repeats with it'
+    from surveys
+    where org_id = ${orgId} and repeat -> 'audience' ->> 'segment_id' = ${id}::text
+    limit 1`;
+  return use?.text;
+}
+
+type SegmentAct = 'segment.created' | 'segment.changed' | 'segment.deleted';
+
+const recordSegment = (tx: Sql, { orgId, actor }: Writer, act: SegmentAct, { id, name }: Segment) =>
+  recordAct(tx, { orgId, actor, act, target: { kind: 'segment', id }, details: { name } });
+
+/** `lock` waits for transactions that begin to use the segment, and keeps others from it. */
+export async function getSegment(
+  sql: Sql,
+  orgId: string,
+  id: string,
+  { lock = false } = {},
+): Promise<Segment> {
+  const [segment] = await sql<Segment[]>`
+    select ${columns(sql)}
+    from segments
+    where org_id = ${orgId} and id = ${id} ${lock ? sql`for update` : sql``}`;
+  if (!segment) throw notFound('segment');
+  return segment;
+}
+
+/** Keeps a segment from being deleted until the transaction that uses it ends. */
+export async function lockSegmentForUse(sql: Sql, orgId: string, id: string): Promise<Segment> {
+  const [segment] = await sql<Segment[]>`
+    select ${columns(sql)}
+    from segments
+    where org_id = ${orgId} and id = ${id}
+    for key share`;
+  if (!segment) {
+    throw new Refusal('invalid', 'audience.segment_id: the organization has no such segment');
+  }
+  return segment;
+}
+
+/** Sorts by code points, the same in every database. */
+export async function listSegments(sql: Sql, orgId: string): Promise<Segment[]> {
+  return await sql<Segment[]>`
+    select ${columns(sql)}
+    from segments
+    where org_id = ${orgId}
+    order by lower(name) collate "C", name collate "C", id`;
+}
+
+const item = (sql: Sql) => sql`
+  cross join lateral (
+    select p.id, p.name, p.filter, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at
+  ) item`;
+
+export const segmentsJson = (sql: Sql, orgId: OrgId, page: Page): Part =>
+  pagedJson(sql, {
+    picked: pickPage(sql, { rows: sql`segments where org_id = ${orgId}` }, page),
+    item: item(sql),
+    total: sql`select count(*) from segments where org_id = ${orgId}`,
+    page,
+  });
+
+export const segmentJson = (sql: Sql, orgId: OrgId, id: string): Part =>
+  itemJson(sql, { row: sql`segments where org_id = ${orgId} and id = ${id}`, item: item(sql) });
