@@ -1,4 +1,4 @@
-import { one, type Sql } from '../lib/db/db.ts';
+import { likePattern, one, type Sql } from '../lib/db/db.ts';
 import { judgeContacts } from '../sends/claim.ts';
 import { type Judgement, readContact } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
@@ -217,6 +217,24 @@ export async function* judgeAskable(
     if (contacts.length < judgeBatchSize) return;
     after = contacts.at(-1)!.key;
   }
+}
+
+const maxMatches = 6;
+
+/** Finds contacts that can be asked whose address or name contains a text. */
+export async function searchAskable(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { text, frequencyDays }: { text: string; frequencyDays: number | null },
+): Promise<JudgedContact[]> {
+  const contacts = await sql<AskableContact[]>`
+    select id, email, email_key as key
+    from contacts
+    where org_id = ${orgId} and survey_id::text = ${surveyId} and not superseded and status in ('pending', 'failed')
+      and (email || ' ' || coalesce(name, '')) ilike ${likePattern(text)}
+    order by email_key = lower(${text}) desc, email_key
+    limit ${maxMatches}`;
+  return await judgeSome(sql, { orgId, surveyId }, contacts, { frequencyDays });
 }
 
 export async function judgeSome(

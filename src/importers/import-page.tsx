@@ -57,7 +57,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
         <p role="status" aria-busy="true">
           This takes a few seconds for each 10,000 rows. <a href={here}>Refresh</a>
         </p>
-        <div class="actions">{toDelete}</div>
+        <div class="acts">{toDelete}</div>
       </Part>
     );
   }
@@ -75,7 +75,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
         <progress aria-label="Rows imported" max={Math.max(total, 1)} value={done}>
           {done} of {total}
         </progress>
-        <div class="actions">{toDelete}</div>
+        <div class="acts">{toDelete}</div>
       </Part>
     );
   }
@@ -84,7 +84,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
     return (
       <Part id="standing" title="Imported">
         <Notice kind="fine" text={finishedText(row, files)} />
-        <div class="actions">
+        <div class="acts">
           {survey ? <LinkButton href={survey} text="View survey" kind="primary" /> : null}
           <LinkButton href={list} text="Import more files" kind="quiet" />
           {toDelete}
@@ -106,7 +106,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
           ? 'None of these files can be imported.'
           : `Imports into ${row.survey_name ?? 'a new draft survey'}. Rows that the survey already has are skipped. Nobody is emailed.`}
       </p>
-      <div class="actions">
+      <div class="acts">
         {usable.length === 0 ? null : (
           <form method="post" action={here}>
             <button type="submit" class="primary">
@@ -182,7 +182,7 @@ function FilesPart({
       {mayChoose ? (
         <form method="post" action={`${here}/kinds`}>
           {table}
-          <div class="actions">
+          <div class="acts">
             <button type="submit">Check again</button>
           </div>
         </form>
@@ -203,8 +203,9 @@ function cellsOf(
     <>
       <bdi>{name}</bdi>
       {reason ? (
-        <span class="small block">
-          <State kind="failed">{toSentence(reason)}</State>
+        <span class="block">
+          <State kind="failed">Cannot be imported</State>
+          <span class="sub block">{toSentence(reason)}</span>
         </span>
       ) : null}
     </>,
@@ -262,7 +263,7 @@ function FilePart({ file: { place, name, plan, counts } }: { file: ImportFile })
         />
       )}
       {counts.unclear > counts.shown.length ? (
-        <p class="small soft">and {counted(counts.unclear - counts.shown.length, 'more row')}</p>
+        <p class="sub">and {counted(counts.unclear - counts.shown.length, 'more row')}</p>
       ) : null}
       <details class="reveal">
         <summary>Columns</summary>

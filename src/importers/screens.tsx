@@ -201,11 +201,11 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
     body: (
       <>
         <Part id="files" title="Import from another service">
-          <p class="soft measure">
+          <p class="sub measure">
             Bring your history: responses, comments, tags, people, unsubscribes and bounces. You see
             what will be imported before anything changes, and nobody is emailed.
           </p>
-          <form method="post" action={here} enctype="multipart/form-data" class="fields measure">
+          <form method="post" action={here} enctype="multipart/form-data" class="stack measure">
             <FormErrors form={form} />
             <Choice
               name="service"
@@ -263,7 +263,7 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
               form={form}
               help={`Up to ${maxImportFiles} CSV exports as you downloaded them, ${maxImportBytes / 1024 / 1024} MB together.`}
             />
-            <div class="actions">
+            <div class="acts">
               <Submit>Check files</Submit>
             </div>
           </form>

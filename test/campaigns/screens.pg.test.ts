@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
-import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
 
@@ -29,7 +29,7 @@ test('upload, review, send, pause, resume and read results', async () => {
   assert.match(await (await get(mapping)).text(), /2 contacts added.*1 row skipped/s);
 
   const before = await (await get(`${path}/send`)).text();
-  assert.match(before, /<strong>2<\/strong> <span>recipients</);
+  assert.match(before, /2 <small>recipients</);
   assert.match(before, /Not a valid address/);
   const csv = await (await get(`${path}/send/judgement.csv`)).text();
   assert.deepEqual(
@@ -112,6 +112,29 @@ test('rejects invalid times and paces and keeps the input', async () => {
     assert.equal(answer.status, 422);
     assert.match(await answer.text(), new RegExp(`value="${form.per_hour}"`));
   }
+});
+
+test('the review shows the email of the chosen recipient', async () => {
+  const { org, survey, path, get } = await scene('viewer');
+  const contact = { org_id: org, survey_id: survey };
+  const people = ['amy', 'bob', 'bobby', 'zoe'].map((name) => `${name}@people.test`);
+  const ids = new Map<string, string>();
+  for (const email of people) ids.set(email, await makeContact(db, contact, { email }));
+  await db`insert into suppressions ${db({ org_id: org, email: 'zoe@people.test', kind: 'bounced' })}`;
+  const shown = async (recipient: string) => {
+    const html = await (await get(`${path}/send?${new URLSearchParams({ recipient })}`)).text();
+    const [, id] = /<iframe src="[^"]*\/mail\/([0-9a-f-]+)"/.exec(html) ?? [];
+    return { id, text: html.replaceAll(/<[^>]*>/g, '') };
+  };
+  assert.equal((await shown('')).id, ids.get('amy@people.test'));
+  const bob = await shown('BOB');
+  assert.equal(bob.id, ids.get('bob@people.test'));
+  assert.match(bob.text, /Also matching:bobby@people\.test/);
+  assert.equal((await shown('bobby@people.test')).id, ids.get('bobby@people.test'));
+  const zoe = await shown('zoe');
+  assert.equal(zoe.id, ids.get('amy@people.test'));
+  assert.match(zoe.text, /zoe@people\.test won’t get this email: email to this address bounced/);
+  assert.match((await shown('%')).text, /No recipient matches “%”/);
 });
 
 test('times are in the time zone of the organization', async () => {

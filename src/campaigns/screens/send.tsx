@@ -3,17 +3,21 @@ import * as v from 'valibot';
 import { capital } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
 import { getOrganization } from '../../organizations/queries.ts';
+import { findReader } from '../../sends/test-mail.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
+import { getOrgSurvey, type ManagedSurvey, type OrgSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
 import { FormErrors, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { Field, type FormState, LinkButton, optionalText } from '../../web/app/forms.tsx';
+import { Icon } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
+import { searchAskable } from '../judge.ts';
 import { type CampaignRun, latestCampaigns, listAutomations } from '../queries.ts';
+import { type RecipientSearch, SendPreview } from './send-preview.tsx';
 
 export const sendTitle = (survey: string) => `Send ${survey}`;
 
@@ -33,21 +37,39 @@ export async function showSend(
     latestCampaigns(db, { orgId, surveyId }, campaignsShown),
     listAutomations(db, { orgId, surveyId }),
   ]);
+  const search = await searchRecipient(
+    db,
+    { orgId, surveyId },
+    {
+      text: c.req.query('recipient')?.trim() ?? '',
+      frequencyDays: organization.frequency_days,
+    },
+  );
+  const chosen = search.matches.find(({ judgement }) => 'send' in judgement);
+  const reader = chosen
+    ? ((await findReader(db, { orgId, surveyId }, chosen.id)) ?? judgement.reader)
+    : judgement.reader;
   const base = `/o/${slug}/surveys`;
   const paths = { contacts: `${base}/${surveyId}/contacts`, edit: `${base}/${surveyId}/edit` };
   const here = `${base}/${surveyId}/send`;
+  const isEditor = role !== 'viewer';
   const body = (
     <>
-      <section class="card grid half" aria-labelledby="judgement">
-        <Recipients judgement={judgement} />
-        <SendForm
-          {...{ survey, judgement, form, here, paths, timeZone: organization.time_zone }}
-          canSend={role !== 'viewer'}
+      <div class="grid editor">
+        <div class="stack">
+          <Recipients judgement={judgement} />
+          <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv`} />
+          <SendForm
+            {...{ survey, judgement, reader, form, here, paths, timeZone: organization.time_zone }}
+            canSend={isEditor}
+          />
+        </div>
+        <SendPreview
+          {...{ judgement, reader, search }}
+          survey={`${base}/${surveyId}`}
+          canTest={isEditor}
         />
-      </section>
-      <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv`} />
-      <FirstMail judgement={judgement} here={`${base}/${surveyId}`} canTest={role !== 'viewer'} />
-      <Placeholders judgement={judgement} />
+      </div>
       <Campaigns campaigns={campaigns} here={here} />
       <AutomaticSends runs={runs} here={here} />
     </>
@@ -59,6 +81,15 @@ export async function showSend(
     body,
     status,
   });
+}
+
+async function searchRecipient(
+  sql: Sql,
+  survey: OrgSurvey,
+  rules: { text: string; frequencyDays: number | null },
+): Promise<RecipientSearch> {
+  const matches = rules.text === '' ? [] : await searchAskable(sql, survey, rules);
+  return { text: rules.text, matches };
 }
 
 export const trailOf = (base: string, survey: { id: string; name: string }) => [
@@ -129,21 +160,18 @@ function Recipients({ judgement }: { judgement: JudgementView }) {
   const total = mailed + blocked + invalid + alreadyAsked;
   const skipped = blocked + alreadyAsked;
   return (
-    <div>
-      <h2 id="judgement" class="hidden">
-        Recipients
+    <section class="card" aria-labelledby="judgement">
+      <h2 id="judgement" class="figure">
+        {count(mailed)} <small>{mailed === 1 ? 'recipient' : 'recipients'}</small>
       </h2>
-      <p class="figure">
-        <strong>{count(mailed)}</strong> <span>{mailed === 1 ? 'recipient' : 'recipients'}</span>
-      </p>
-      <p>{sentence(judgement, total)}</p>
+      <p class="sub">{sentence(judgement, total)}</p>
       {total > 0 ? <Bar parts={[mailed, skipped, invalid]} /> : null}
       <dl class="counts">
         <Sum state="fine" name="Recipients" value={mailed} />
         <Sum state="skipped" name="Skipped" value={skipped} />
         <Sum state="failed" name="Invalid" value={invalid} />
       </dl>
-    </div>
+    </section>
   );
 }
 
@@ -203,59 +231,6 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
     </section>
   );
 }
-
-type FirstMailProps = { judgement: JudgementView; here: string; canTest: boolean };
-
-function FirstMail({ judgement: { reader }, here, canTest }: FirstMailProps) {
-  if (!reader) return null;
-  return (
-    <section class="card" id="mail" aria-labelledby="mail-title">
-      <div class="title">
-        <h2 id="mail-title">
-          Email to <bdi>{reader.email}</bdi>
-        </h2>
-        {canTest ? (
-          <form method="post" action={`${here}/test-mail`}>
-            <input type="hidden" name="contact_id" value={reader.id} />
-            <button type="submit">Send me a test</button>
-          </form>
-        ) : null}
-      </div>
-      <div class="letterbox">
-        <iframe src={`${here}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
-      </div>
-    </section>
-  );
-}
-
-function Placeholders({ judgement: { fallbacks } }: { judgement: JudgementView }) {
-  if (fallbacks.length === 0) return null;
-  return (
-    <section class="card" aria-labelledby="placeholders">
-      <h2 id="placeholders">Placeholders</h2>
-      <DataTable
-        caption="Recipients without a value for a placeholder, and their fallback"
-        columns={[
-          { head: 'Placeholder' },
-          { head: 'Recipients without a value', number: true },
-          { head: 'They see' },
-        ]}
-        rows={fallbacks.map(({ placeholder, fallbacks: words, readers, without }) => ({
-          cells: [
-            <code>{`{{${placeholder}}}`}</code>,
-            <State kind={without === 0 ? 'fine' : 'warning'}>
-              {count(without)} of {count(readers)}
-            </State>,
-            <bdi>{without === 0 ? '' : fallbackText(words)}</bdi>,
-          ],
-        }))}
-      />
-    </section>
-  );
-}
-
-const fallbackText = (words: ReadonlySet<string>) =>
-  [...words].map((fallback) => (fallback === '' ? 'nothing' : `“${fallback}”`)).join(', ');
 
 function Reason({
   reason: { code, people, examples },
@@ -382,6 +357,8 @@ export function emptyStateOf({ kind, after_days }: CampaignRun): [title: string,
 type SendFormProps = {
   survey: ManagedSurvey;
   judgement: JudgementView;
+  /** The recipient in the preview. */
+  reader: JudgementView['reader'];
   timeZone: string;
   form: FormState;
   here: string;
@@ -406,6 +383,7 @@ function SendForm(props: SendFormProps) {
       <div class="acts">
         {refusal === null ? (
           <button type="submit" class="primary">
+            <Icon name="send" />
             Send
           </button>
         ) : null}
@@ -417,7 +395,8 @@ function SendForm(props: SendFormProps) {
       </div>
       {refusal === null ? (
         <p class="sub">
-          You can pause or stop the campaign at any time. Sent emails can’t be recalled.
+          {counted(judgement.mailed, 'email')}. You can pause or stop the campaign at any time. Sent
+          emails can’t be recalled.
         </p>
       ) : null}
     </form>
@@ -439,33 +418,37 @@ function refusalFor(survey: ManagedSurvey, judgement: JudgementView): string | n
     : null;
 }
 
-function Mail({ survey, judgement, paths: { edit } }: SendFormProps) {
-  const { used, monthlyLimit, mailed, reader } = judgement;
+function Mail({ survey, judgement, reader, paths: { edit } }: SendFormProps) {
+  const { used, monthlyLimit, mailed } = judgement;
   const left = Math.max(monthlyLimit - used - mailed, 0);
   const { send_window, reminders } = survey;
   return (
-    <Facts
-      facts={[
-        ['From', <bdi>{`${survey.from_name}, ${survey.from_email}`}</bdi>],
-        [
-          'Subject',
-          <>
-            <bdi>{subjectFor(survey, reader)}</bdi> <a href={reader ? '#mail' : edit}>View email</a>
-          </>,
-        ],
-        [
-          'This month',
-          `${count(used)} of ${counted(monthlyLimit, 'email')} used; ${count(left)} left after this send`,
-        ],
-        ['Sending hours', send_window ? windowText(send_window) : 'Any time'],
-        [
-          'Reminders',
-          <>
-            {reminderText(reminders)} <a href={edit}>Edit</a>
-          </>,
-        ],
-      ]}
-    />
+    <section class="card" aria-labelledby="details">
+      <h2 id="details">Details</h2>
+      <Facts
+        facts={[
+          ['From', <bdi>{`${survey.from_name}, ${survey.from_email}`}</bdi>],
+          [
+            'Subject',
+            <>
+              <bdi>{subjectFor(survey, reader)}</bdi>{' '}
+              <a href={reader ? '#mail' : edit}>View email</a>
+            </>,
+          ],
+          [
+            'This month',
+            `${count(used)} of ${counted(monthlyLimit, 'email')} used; ${count(left)} left after this send`,
+          ],
+          ['Sending hours', send_window ? windowText(send_window) : 'Any time'],
+          [
+            'Reminders',
+            <>
+              {reminderText(reminders)} <a href={edit}>Edit</a>
+            </>,
+          ],
+        ]}
+      />
+    </section>
   );
 }
 
@@ -488,31 +471,34 @@ function reminderText(reminders: ManagedSurvey['reminders']): string {
 function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
   const isLater = form.typed['when'] === 'at';
   return (
-    <>
-      <fieldset class="when">
-        <legend>When</legend>
-        <label class="tick">
+    <section class="card stack when" aria-labelledby="when">
+      <h2 id="when">Schedule</h2>
+      <fieldset class="pair">
+        <legend class="hidden">When</legend>
+        <label class="pick">
           <input type="radio" name="when" value="now" checked={!isLater} /> <span>Now</span>
         </label>
-        <label class="tick">
+        <label class="pick">
           <input type="radio" name="when" value="at" checked={isLater} /> <span>Schedule</span>
         </label>
+      </fieldset>
+      <div class="pair">
         <div class="later">
           <Field name="send_at" label={`Time (${timeZone})`} type="datetime-local" form={form} />
           <p class="sub" data-own-time={timeZone} hidden />
         </div>
-      </fieldset>
-      <Field
-        name="per_hour"
-        label="Emails per hour"
-        type="number"
-        inputmode="numeric"
-        min={1}
-        max={1_000_000}
-        form={form}
-        help="Spread evenly. Leave empty to send as fast as possible."
-      />
-    </>
+        <Field
+          name="per_hour"
+          label="Emails per hour"
+          type="number"
+          inputmode="numeric"
+          min={1}
+          max={1_000_000}
+          form={form}
+          help="Spread evenly. Leave empty to send as fast as possible."
+        />
+      </div>
+    </section>
   );
 }
 

@@ -375,10 +375,10 @@ function ContactList(props: ContactListProps) {
     <>
       <FormErrors form={form} />
       {mayEdit ? (
-        <section class="grid half" aria-label="Add contacts">
+        <div class="grid half">
           <UploadForm form={form} here={here} />
           <AddForm form={form} here={here} />
-        </section>
+        </div>
       ) : null}
       <SearchedList
         path={`${here}/contacts`}
@@ -429,7 +429,7 @@ function ContactList(props: ContactListProps) {
 
 function UploadForm({ form, here }: { form: FormState; here: string }) {
   return (
-    <div>
+    <section class="card stack" aria-labelledby="upload">
       <h2 id="upload">Upload a list</h2>
       <form
         method="post"
@@ -456,13 +456,13 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
           <button type="submit">Upload</button>
         </div>
       </form>
-    </div>
+    </section>
   );
 }
 
 function AddForm({ form, here }: { form: FormState; here: string }) {
   return (
-    <div>
+    <section class="card stack" aria-labelledby="add">
       <h2 id="add">Add a contact</h2>
       <form method="post" action={`${here}/contacts`} class="stack">
         <Field name="email" label="Email" type="email" form={form} autocomplete="off" required />
@@ -471,7 +471,7 @@ function AddForm({ form, here }: { form: FormState; here: string }) {
           <button type="submit">Add</button>
         </div>
       </form>
-    </div>
+    </section>
   );
 }
 

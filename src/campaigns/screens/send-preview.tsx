@@ -1,0 +1,139 @@
+import { State } from '../../web/app/badges.tsx';
+import { Field, LinkButton } from '../../web/app/forms.tsx';
+import { Icon } from '../../web/app/icon.tsx';
+import { count } from '../../web/app/lists.tsx';
+import type { JudgementView } from '../campaign.ts';
+import type { JudgedContact } from '../judge.ts';
+
+export type RecipientSearch = {
+  /** Part of an address or a name. */
+  text: string;
+  matches: readonly JudgedContact[];
+};
+
+type PreviewProps = {
+  judgement: JudgementView;
+  /** The chosen recipient, or the first one. */
+  reader: JudgementView['reader'];
+  search: RecipientSearch;
+  /** Path of the survey. */
+  survey: string;
+  canTest: boolean;
+};
+
+/** The real email of a recipient, with a chooser for another one, a test, and the placeholders without a value. */
+export function SendPreview({ judgement, reader, search, survey, canTest }: PreviewProps) {
+  if (!reader) return null;
+  return (
+    <section class="preview" id="mail" aria-labelledby="mail-title">
+      <div class="spread">
+        <h2 id="mail-title">Email</h2>
+        <p class="sub">
+          As it reaches <bdi>{reader.name ?? reader.email}</bdi>
+        </p>
+      </div>
+      <Chooser reader={reader} search={search} here={`${survey}/send`} />
+      {canTest ? (
+        <form method="post" action={`${survey}/test-mail`} class="test">
+          <input type="hidden" name="contact_id" value={reader.id} />
+          <button type="submit">
+            <Icon name="send" />
+            Send me a test
+          </button>
+        </form>
+      ) : null}
+      {/* Behind the controls, because the links of the email are stops of the keyboard. */}
+      <div class="letterbox">
+        <iframe src={`${survey}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
+      </div>
+      <Placeholders fallbacks={judgement.fallbacks} />
+    </section>
+  );
+}
+
+type ChooserProps = Pick<PreviewProps, 'search'> & {
+  reader: NonNullable<PreviewProps['reader']>;
+  here: string;
+};
+
+/** A search for another recipient, which works without script. */
+function Chooser({ reader, search: { text, matches }, here }: ChooserProps) {
+  const recipients = matches.filter(({ judgement }) => 'send' in judgement);
+  const [skipped] = matches.filter(({ judgement }) => !('send' in judgement));
+  const others = recipients.filter(({ id }) => id !== reader.id);
+  return (
+    <>
+      <form method="get" action={`${here}#mail`} class="test">
+        <Field
+          name="recipient"
+          label="Another recipient"
+          type="search"
+          value={text || reader.email}
+          autocomplete="off"
+          size="wide"
+        />
+        <button type="submit">Show</button>
+      </form>
+      {text !== '' && recipients.length === 0 ? (
+        <p role="status" class="sub">
+          {skipped ? (
+            <>
+              <bdi>{skipped.email}</bdi> won’t get this email: {reasonOf(skipped)}.
+            </>
+          ) : (
+            <>
+              No recipient matches “<bdi>{text}</bdi>”.
+            </>
+          )}
+        </p>
+      ) : null}
+      {text !== '' && others.length > 0 ? (
+        <div class="tags">
+          <span class="sub">Also matching:</span>
+          {others.map(({ email }) => (
+            <LinkButton
+              href={`${here}?${new URLSearchParams({ recipient: email })}#mail`}
+              text={<bdi>{email}</bdi>}
+              kind="quiet"
+            />
+          ))}
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+const reasonOf = ({ judgement }: JudgedContact) =>
+  'send' in judgement ? '' : judgement.reason.replace(/\.$/, '');
+
+function Placeholders({ fallbacks }: Pick<JudgementView, 'fallbacks'>) {
+  if (fallbacks.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="placeholders">
+      <h2 id="placeholders">Placeholders</h2>
+      <ul class="rows tight">
+        {fallbacks.map(({ placeholder, fallbacks: words, readers, without }) => (
+          <li>
+            <div>
+              <code>{`{{${placeholder}}}`}</code>
+              {without === 0 ? null : (
+                <p class="sub">
+                  {whoReads(without, readers)} <bdi>{fallbackText(words)}</bdi>.
+                </p>
+              )}
+            </div>
+            <State kind={without === 0 ? 'fine' : 'warning'}>
+              {without === 0 ? 'All have a value' : `${count(without)} without`}
+            </State>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const whoReads = (without: number, readers: number) =>
+  `${count(without)} of ${count(readers)} ${readers === 1 ? 'recipient reads' : 'recipients read'}`;
+
+const fallbackText = (words: ReadonlySet<string>) =>
+  [...words].map((fallback) => (fallback === '' ? 'nothing' : `“${fallback}”`)).join(', ');
