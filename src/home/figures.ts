@@ -25,13 +25,13 @@ import {
   typeFacts,
 } from '../survey-types.ts';
 import { facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
-import { hasEnough, longerSteps, movingDays, type Step, type StepKind } from './steps.ts';
+import { hasEnough, movingDays, movingSteps, type Step, type StepKind } from './steps.ts';
 
 export type Selection = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
 export type TrendFigures = Awaited<ReturnType<typeof readFigures>>;
 
-/** Totals are sums of the trend, so that they agree with the API. With few responses the steps are longer. */
+/** Totals are sums of the trend, so that they agree with the API. With few responses the trend is a moving score. */
 export async function readFigures(db: Db, orgId: string, selection: Selection) {
   const { type } = selection.scope;
   const rows = rowsWithBefore(selection);
@@ -58,7 +58,7 @@ export async function readFigures(db: Db, orgId: string, selection: Selection) {
           by: selection.period.interval,
           steps: measureSteps(type, shortest, { variance, scores: now.total }),
         }
-      : await readLongerSteps(db, orgId, selection)),
+      : await readMovingSteps(db, orgId, selection)),
   };
 }
 
@@ -72,7 +72,7 @@ const measureSteps = (
 ): MeasuredSteps['steps'] =>
   steps.map((step) => ({ ...step, measured: measure(type, step, variance, scores) }));
 
-async function readLongerSteps(
+async function readMovingSteps(
   db: Db,
   orgId: string,
   selection: Selection,
@@ -88,9 +88,9 @@ async function readLongerSteps(
     isMean: typeFacts(scope.type).measure === 'mean',
   });
   const days = tallies.map((tally, at) => ({ start: starts[at]!, ...tally }));
-  const { by, steps } = longerSteps(days, period);
+  const steps = movingSteps(days, period);
   return {
-    by,
+    by: 'moving',
     steps: measureSteps(scope.type, steps, { variance, scores: totalOf(sumOf(days)) }),
   };
 }
@@ -181,16 +181,21 @@ const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
   where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
 )`;
 
-const maxComments = 8;
+/** Of each category, so that the happy majority does not hide the others. */
+const commentsEach = 3;
 
 export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {
   const newest = of.scope.facets.length > 0 ? facetComments : comments;
   return await sql<NewestComment[]>`
     with newest as (
-      select id, created_at
-      from ((${newest(sql, orgId, of)}) union (${textAnswers(sql, orgId, of)})) written
-      order by created_at desc, id desc
-      limit ${maxComments}
+      select id
+      from (values ('promoter'), ('passive'), ('detractor')) kind (name)
+      cross join lateral (
+        select id, created_at
+        from ((${newest(sql, orgId, of)}) union (${textAnswers(sql, orgId, of)})) written
+        order by created_at desc, id desc
+        limit ${commentsEach}
+      ) written
     )
     select r.id, r.score, r.category, concat_ws(E'\\n', r.comment, ${wordsOf(sql)}) as comment, r.created_at, s.type,
            c.name as contact_name, c.email as contact_email
@@ -206,21 +211,22 @@ const comments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   select id, created_at
   from responses
   where org_id = ${orgId} and held_reason is null and comment is not null
-    ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
+    and category = kind.name ${surveyConditions(sql, orgId, scope)}
+    and ${onDays(sql, sql`created_at`, days)}
   order by created_at desc, id desc
-  limit ${maxComments}`;
+  limit ${commentsEach}`;
 
 /** Follows the order of the facet index. */
 const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   select o.id, o.created_at
   from (
     select id, created_at
-    from ${countedRows(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
+    from ${countedRows(sql, orgId, scope)} and category = kind.name and ${onDays(sql, sql`created_at`, days)}
   ) f
   join responses o on o.org_id = ${orgId} and o.created_at = f.created_at and o.id = f.id
   where o.held_reason is null and o.comment is not null
   order by f.created_at desc, f.id desc
-  limit ${maxComments}`;
+  limit ${commentsEach}`;
 
 /** The newest answers to each text question in the scope. */
 const textAnswers = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
@@ -230,10 +236,11 @@ const textAnswers = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   cross join lateral (
     select response_id as id, created_at
     from response_facets a
-    where org_id = ${orgId} and facet = facet_of('answered', question ->> 'id', '') and ${onDays(sql, sql`created_at`, days)}
+    where org_id = ${orgId} and facet = facet_of('answered', question ->> 'id', '') and category = kind.name
+      and ${onDays(sql, sql`created_at`, days)}
       ${hasFacets(sql, orgId, scope.facets, sql`a.created_at, a.response_id`)}
     order by created_at desc, response_id desc
-    limit ${maxComments}
+    limit ${commentsEach}
   ) f
   where question ->> 'kind' = 'text' ${surveyConditions(sql, orgId, scope)}`;
 

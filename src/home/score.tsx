@@ -17,123 +17,18 @@ import {
   typeFacts,
 } from '../survey-types.ts';
 import { Gauge, PartsBar } from '../web/app/drawings.tsx';
-import type { FormState } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
-import { count, counted, DataTable } from '../web/app/lists.tsx';
+import { count, counted } from '../web/app/lists.tsx';
 import { TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
 import { readFigures, type TrendFigures } from './figures.ts';
-import { AskedPart, PropertyChoice, withQuery } from './parts.tsx';
+import { AskedPart, withQuery } from './parts.tsx';
 import { findAnsweredDays } from './queries.ts';
-import {
-  choosePeriod,
-  type HomePeriod,
-  type HomeScope,
-  maxDays,
-  propertyParameter,
-  type ScopeQuery,
-  scopeQuery,
-} from './rules.ts';
-import { type Comparison, sampledResponses } from './segments.ts';
+import { choosePeriod, type HomePeriod, maxDays, type ScopeQuery } from './rules.ts';
 import type { StepKind } from './steps.ts';
 
-type SegmentsProps = {
-  path: string;
-  scope: HomeScope;
-  period: Readonly<Record<string, string>>;
-  /** Null until a reader opens the comparison. */
-  comparison: Comparison | null;
-  form: FormState;
-};
+export const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
 
-export function SegmentsPart({ path, scope, period, comparison, form }: SegmentsProps) {
-  const asked = { ...scopeQuery(scope), ...period };
-  const here = withQuery(path, asked);
-  const linkTo = (name: string) => `${here}&compare=${encodeURIComponent(name)}#compare`;
-  const { names = [], by = null, segments = [] } = comparison ?? {};
-  const offered = names.filter((name) => !(propertyParameter(name) in scope.properties));
-  return (
-    <section class="card" id="compare" aria-labelledby="compare-heading">
-      <div class="title">
-        <h2 id="compare-heading">By property</h2>
-        <PropertyChoice path={path} params={asked} form={form} />
-      </div>
-      {offered.length === 0 ? null : (
-        <nav aria-label="Compare by property">
-          <ul class="acts">
-            {offered.map((name) => (
-              <li>
-                {name === by ? (
-                  <strong>
-                    by <bdi>{name}</bdi>
-                  </strong>
-                ) : (
-                  <a href={linkTo(name)}>
-                    by <bdi>{name}</bdi>
-                  </a>
-                )}
-              </li>
-            ))}
-          </ul>
-        </nav>
-      )}
-      {by !== null ? (
-        <Segments {...{ path, asked, by, segments }} type={scope.type} />
-      ) : (
-        <p class="soft">
-          {comparison && offered.length === 0
-            ? 'None of these responses has contact properties.'
-            : 'Compare the score by plan, country or any other contact property.'}{' '}
-          {comparison ? null : <a href={linkTo('')}>Compare by property</a>}
-        </p>
-      )}
-    </section>
-  );
-}
-
-type TableProps = {
-  path: string;
-  asked: Readonly<Record<string, string | undefined>>;
-  type: SurveyType;
-  by: string;
-  segments: Comparison['segments'];
-};
-
-function Segments({ path, asked, type, by, segments }: TableProps) {
-  if (segments.length === 0)
-    return <p class="soft">No responses with this property in this period.</p>;
-  return (
-    <>
-      <DataTable
-        caption={`${typeFacts(type).number} by ${by}`}
-        nowrap
-        columns={[
-          { head: by },
-          ...numberColumns('Score', '95% interval', 'Promoters', 'Detractors', 'Responses'),
-        ]}
-        rows={segments.map(({ value, measured, counted }) => {
-          const { total } = measured;
-          const share = (part: number) => (total === 0 ? '–' : `${percentage(part, total)}%`);
-          return {
-            cells: [
-              <a href={withQuery(path, { ...asked, [propertyParameter(by)]: value })}>
-                <bdi>{value}</bdi>
-              </a>,
-              ...scoreTexts(type, measured),
-              share(counted.promoters),
-              share(counted.detractors),
-              count(total),
-            ],
-          };
-        })}
-      />
-      <p class="sub">Top values in the latest {count(sampledResponses)} responses.</p>
-    </>
-  );
-}
-
-const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
-
-const scoreTexts = (type: SurveyType, { value, interval }: Measured) => [
+export const scoreTexts = (type: SurveyType, { value, interval }: Measured) => [
   value === null ? '–' : formatValue(type, value),
   interval === null ? '–' : formatInterval(type, interval),
 ];

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { Db } from '../lib/db/db.ts';
 import { PropertyFilters } from '../responses/property-filters.tsx';
 import type { ScreenEnv } from '../sessions/session.ts';
+import { readThemes } from '../summaries/theme-figures.ts';
 import { statusOf } from '../web/app/forms.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import { AttentionPart, FirstSteps } from './attention.tsx';
@@ -9,8 +10,9 @@ import { readChoice, SurveyChoice } from './choice.tsx';
 import { listNewestComments, ofDays, readFigures } from './figures.ts';
 import { AskedPart, CommentsPart, PeriodChoice } from './parts.tsx';
 import { findAttention } from './queries.ts';
+import { type Reasons, ReasonsPart, reasonsId } from './reasons.tsx';
 import { scopeQuery } from './rules.ts';
-import { responsesOf, ScorePart, SegmentsPart } from './score.tsx';
+import { responsesOf, ScorePart } from './score.tsx';
 import { readComparison } from './segments.ts';
 
 type HomeScreenTools = { db: Db; mailbox: boolean };
@@ -31,18 +33,25 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
 
   const { compare } = c.req.query();
   const selection = { scope, period, timeZone: setting.time_zone };
-  const [{ asked, ...score }, comments, counts, comparison] = await Promise.all([
+  const path = `/o/${organization.slug}`;
+  const inScope = scopeQuery(scope);
+  const readReasons = async (): Promise<Reasons> => {
+    const [themes, comparison] = await Promise.all([
+      readThemes(db, organization.id, { ...selection, theme: null }),
+      readComparison(db, organization.id, { ...selection, by: compare || null }),
+    ]);
+    return { themes, comparison };
+  };
+  const reasonsIn = { path, scope, form, period: inPeriod };
+  if (c.req.header('HX-Target')?.endsWith(`#${reasonsId}`)) {
+    return { body: <ReasonsPart {...reasonsIn} reasons={await readReasons()} /> };
+  }
+  const [{ asked, ...score }, comments, counts, reasons] = await Promise.all([
     readFigures(db, organization.id, selection),
     listNewestComments(db, organization.id, ofDays(selection)),
     findAttention(db, organization.id),
-    // Only on request, because finding the properties takes longer than everything else.
-    compare === undefined
-      ? null
-      : readComparison(db, organization.id, { ...selection, by: compare || null }),
+    compare === undefined ? null : readReasons(),
   ]);
-
-  const path = `/o/${organization.slug}`;
-  const inScope = scopeQuery(scope);
   const responses = { path: `${path}/responses`, scope: inScope, period };
   return {
     status: statusOf(form),
@@ -61,17 +70,17 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
         <ScorePart
           {...{ type: scope.type, period, timeZone: setting.time_zone, responses, ...score }}
         />
-        <div class="grid main-side">
-          <div>
-            <AttentionPart {...{ counts, organization }} />
-            {asked === null ? null : <AskedPart asked={asked} />}
-          </div>
+        <div class="grid main-side level">
           <CommentsPart
             {...{ comments, organization, total: score.now.total }}
             all={responsesOf(responses)}
           />
+          <div class="stack">
+            <AttentionPart {...{ counts, organization }} />
+            {asked === null ? null : <AskedPart asked={asked} />}
+          </div>
         </div>
-        <SegmentsPart {...{ path, scope, comparison, form }} period={inPeriod} />
+        <ReasonsPart {...reasonsIn} reasons={reasons} />
       </>
     ),
   } as const;

@@ -3,26 +3,38 @@ import { countedRows } from '../responses/filter.queries.ts';
 import { addDays } from '../responses/period.ts';
 import { type Counted, type Measured, measure, typeFacts } from '../survey-types.ts';
 import { countRows, type OfDays, ofDays, onDays, type Selection } from './figures.ts';
+import { propertyParameter } from './rules.ts';
 
 export type MeasuredSegment = { value: string; measured: Measured; counted: Counted };
 
 export type Comparison = {
   names: string[];
+  /** Null if no response has a property that the selection does not filter by. */
   by: string | null;
+  /** The highest score first. */
   segments: MeasuredSegment[];
 };
 
-/** Segments by the property `by`; without it, only the names of properties. */
+/** Segments by the property `by`, or by the one whose values most responses share. */
 export async function readComparison(
   db: Db,
   orgId: string,
-  { by, ...selection }: Selection & { by: string | null },
+  { by: asked, ...selection }: Selection & { by: string | null },
 ): Promise<Comparison> {
   const values = await findPropertyValues(db, orgId, ofDays(selection));
-  const names = [...new Set(values.map(({ name }) => name))];
-  const compared = by === null ? [] : values.filter(({ name }) => name === by);
+  const shares = new Map<string, number>();
+  for (const { name, responses } of values) {
+    if (propertyParameter(name) in selection.scope.properties) continue;
+    shares.set(name, (shares.get(name) ?? 0) + responses);
+  }
+  const names = [...shares.keys()];
+  const by = asked ?? names.toSorted((one, other) => shares.get(other)! - shares.get(one)!)[0];
+  const compared = values.filter(({ name }) => name === by);
   const segments = compared.map((each) => measureSegment(db, orgId, selection, each));
-  return { names, by, segments: await Promise.all(segments) };
+  const measured = await Promise.all(segments);
+  const scoreOf = ({ measured: { value } }: MeasuredSegment) => value ?? -Infinity;
+  measured.sort((one, other) => scoreOf(other) - scoreOf(one));
+  return { names, by: by ?? null, segments: measured };
 }
 
 async function measureSegment(
@@ -42,7 +54,7 @@ async function measureSegment(
   return { value, measured: measure(type, counted, variance), counted };
 }
 
-type PropertyValue = { name: string; value: string };
+type PropertyValue = { name: string; value: string; responses: number };
 
 /** Properties and values come from a sample of the newest responses. */
 export const sampledResponses = 1_000;
@@ -70,5 +82,5 @@ export async function findPropertyValues(
       where property.value <> '' and length(property.value) <= ${maxValueLength}
       group by 1, 2
     )
-    select name, value from counted where place <= ${maxValues} order by name, place`;
+    select name, value, responses::int as responses from counted where place <= ${maxValues} order by name, place`;
 }

@@ -1,4 +1,4 @@
-import { startOf, type TrendInterval, trendIntervals } from '../responses/trend.ts';
+import { startOf, type TrendInterval } from '../responses/trend.ts';
 import { type Counted, totalOf } from '../survey-types.ts';
 import { daysByDay, type HomePeriod, sumOf } from './rules.ts';
 
@@ -9,7 +9,6 @@ export type Step = { start: string; own?: Counted } & Counted;
 export type StepKind = TrendInterval | 'moving';
 
 const minMedian = 10;
-const minSteps = 3;
 export const movingDays = 30;
 
 /** Checks the median of steps with responses, because scores of few responses jump. */
@@ -19,18 +18,11 @@ export function hasEnough(steps: readonly Step[]): boolean {
   return (median ?? 0) >= minMedian;
 }
 
-/** `days` are the days of the period after the 29 days before it. */
-export function longerSteps(
-  days: readonly Step[],
-  { interval, days: length }: Pick<HomePeriod, 'interval' | 'days'>,
-): { by: StepKind; steps: Step[] } {
+/** 30-day scores by day or week. `days` are the days of the period after the 29 days before it. */
+export function movingSteps(days: readonly Step[], { days: length }: Pick<HomePeriod, 'days'>) {
   const shown = days.slice(movingDays - 1);
-  for (const by of trendIntervals.slice(trendIntervals.indexOf(interval) + 1)) {
-    const steps = groupDays(shown, by).map(([start, group]) => ({ start, ...sumOf(group) }));
-    if (steps.length >= minSteps && hasEnough(steps)) return { by, steps };
-  }
   const groups = groupDays(shown, length > daysByDay ? 'week' : 'day');
-  const steps = groups.map(([, group]) => {
+  return groups.map(([, group]): Step => {
     const last = days.indexOf(group.at(-1)!);
     return {
       start: days[last]!.start,
@@ -38,7 +30,6 @@ export function longerSteps(
       ...sumOf(days.slice(last + 1 - movingDays, last + 1)),
     };
   });
-  return { by: 'moving', steps };
 }
 
 const groupDays = (days: readonly Step[], by: TrendInterval) => [

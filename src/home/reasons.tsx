@@ -1,0 +1,231 @@
+import type { Child } from 'hono/jsx';
+import type { MeasuredTheme } from '../summaries/theme-figures.ts';
+import {
+  boundsOf,
+  compare,
+  type Measured,
+  percentage,
+  type SurveyType,
+  typeFacts,
+} from '../survey-types.ts';
+import { Range } from '../web/app/drawings.tsx';
+import type { FormState } from '../web/app/forms.tsx';
+import { Icon } from '../web/app/icon.tsx';
+import { count, DataTable } from '../web/app/lists.tsx';
+import { PropertyChoice, withQuery } from './parts.tsx';
+import { type HomeScope, propertyParameter, scopeQuery } from './rules.ts';
+import { numberColumns, scoreTexts } from './score.tsx';
+import { type Comparison, type MeasuredSegment, sampledResponses } from './segments.ts';
+
+export type Reasons = { themes: readonly MeasuredTheme[]; comparison: Comparison };
+
+type ReasonsProps = {
+  path: string;
+  scope: HomeScope;
+  period: Readonly<Record<string, string>>;
+  form: FormState;
+  /** Null if they are loaded after the page, because finding them takes longer than everything else. */
+  reasons: Reasons | null;
+};
+
+export const reasonsId = 'reasons';
+
+/** Themes and segments: where the score comes from. */
+export function ReasonsPart(props: ReasonsProps) {
+  const { path, scope, period, reasons } = props;
+  const here = withQuery(path, { ...scopeQuery(scope), ...period });
+  const linkTo = (name: string) => `${here}&compare=${encodeURIComponent(name)}`;
+  const loading = reasons === null && {
+    'hx-get': linkTo(''),
+    'hx-trigger': 'load',
+    'hx-select': `#${reasonsId}`,
+    'hx-target': 'this',
+    'hx-swap': 'outerHTML',
+  };
+  return (
+    <div class="grid main-side" id={reasonsId} {...loading}>
+      <ThemesCard {...props} />
+      <section class="card" id="compare" aria-labelledby="compare-heading">
+        <div class="title">
+          <h2 id="compare-heading">By property</h2>
+          <div class="acts">
+            {reasons ? <NameMenu {...reasons.comparison} linkTo={linkTo} /> : null}
+            <PropertyChoice
+              {...{ path, form: props.form }}
+              params={{ ...scopeQuery(scope), ...period }}
+            />
+          </div>
+        </div>
+        {reasons ? (
+          <Segments {...props} comparison={reasons.comparison} />
+        ) : (
+          <Coming>
+            <a href={`${linkTo('')}#compare`}>Compare by property</a>
+          </Coming>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** Bones while the part loads. Without script, a link to the page with the part. */
+const Coming = ({ children }: { children: Child }) => (
+  <>
+    <div class="stack bones" aria-hidden="true">
+      <span class="bone" />
+      <span class="bone" />
+      <span class="bone" />
+    </div>
+    <noscript>{children}</noscript>
+  </>
+);
+
+const maxThemes = 6;
+
+function ThemesCard({ path, scope, period, reasons }: ReasonsProps) {
+  const { type } = scope;
+  const here = withQuery(`${path}/themes`, { ...scopeQuery(scope), ...period });
+  const { shortNumber } = typeFacts(type);
+  return (
+    <section class="card" aria-labelledby="top-themes">
+      <div class="title">
+        <h2 id="top-themes">Top themes</h2>
+        <a href={here}>All themes</a>
+      </div>
+      {reasons === null ? (
+        <Coming>
+          <p class="soft">All themes has the themes of these comments.</p>
+        </Coming>
+      ) : reasons.themes.length === 0 ? (
+        <p class="soft">No themes in these comments.</p>
+      ) : (
+        <DataTable
+          caption={`Top themes by ${shortNumber}`}
+          columns={['Theme', ...numberColumns('Comments'), 'Range', ...numberColumns(shortNumber)]}
+          rows={reasons.themes.slice(0, maxThemes).map(({ theme, now }) => ({
+            cells: [
+              <a href={`${withQuery(here, { theme })}#theme`}>
+                <bdi>{theme}</bdi>
+              </a>,
+              count(now.total),
+              <ScoreRange type={type} measured={now} />,
+              <b>{scoreTexts(type, now)[0]}</b>,
+            ],
+          }))}
+        />
+      )}
+    </section>
+  );
+}
+
+/** The interval of a score on its scale. Green above the middle, red below, grey if it includes the middle. */
+export function ScoreRange({ type, measured }: { type: SurveyType; measured: Measured }) {
+  const { value, interval } = measured;
+  if (value === null) return null;
+  const bounds = boundsOf(type);
+  const middle = (bounds.lowest + bounds.highest) / 2;
+  return (
+    <>
+      <Range {...{ value, interval, bounds }} tone={toneOf(measured, middle)} />
+      <span class="hidden">{scoreTexts(type, measured)[1]}</span>
+    </>
+  );
+}
+
+export function toneOf({ interval }: Measured, middle: number) {
+  if (interval && interval.low > middle) return 'is-good';
+  return interval && interval.high < middle ? 'is-poor' : 'is-even';
+}
+
+type NameMenuProps = Comparison & { linkTo: (name: string) => string };
+
+const NameMenu = ({ names, by, linkTo }: NameMenuProps) =>
+  by === null ? null : (
+    <details class="menu">
+      <summary class="button quiet mini">
+        by <bdi>{by}</bdi>
+        <Icon name="chevron-down" />
+      </summary>
+      <ul class="list end">
+        {names.map((name) => (
+          <li>
+            <a href={`${linkTo(name)}#compare`} aria-current={name === by ? 'true' : undefined}>
+              <bdi>{name}</bdi>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+
+type SegmentsProps = Omit<ReasonsProps, 'reasons'> & { comparison: Comparison };
+
+function Segments({ path, scope, period, comparison: { by, segments } }: SegmentsProps) {
+  const { type } = scope;
+  if (by === null) return <p class="soft">None of these responses has contact properties.</p>;
+  if (segments.length === 0)
+    return <p class="soft">No responses with this property in this period.</p>;
+  const hrefOf = (value: string) =>
+    withQuery(path, { ...scopeQuery(scope), ...period, [propertyParameter(by)]: value });
+  return (
+    <>
+      <ul class="ranges">
+        {segments.map(({ value, measured }) => (
+          <li>
+            <a href={hrefOf(value)}>
+              <bdi>{value}</bdi>
+            </a>
+            <Range
+              value={measured.value ?? boundsOf(type).lowest}
+              interval={measured.interval}
+              bounds={boundsOf(type)}
+            />
+            <span class="n">{scoreTexts(type, measured)[0]}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="sub">{describeSegments(type, segments)}</p>
+      <SegmentTable {...{ type, by, segments }} />
+    </>
+  );
+}
+
+/** Compares the highest with the lowest segment, and says only what is larger than chance. */
+export function describeSegments(type: SurveyType, segments: readonly MeasuredSegment[]): string {
+  const [first, last] = [segments[0], segments.at(-1)];
+  const sampled = `Top values in the latest ${count(sampledResponses)} responses, with 95% intervals.`;
+  if (!first || !last || first === last) return sampled;
+  const isClear = compare(type, last.measured, first.measured)?.meaning === 'worse';
+  return isClear
+    ? `${last.value} is lower than ${first.value} by more than chance. ${sampled}`
+    : `The differences may be chance. ${sampled}`;
+}
+
+type TableProps = { type: SurveyType; by: string; segments: readonly MeasuredSegment[] };
+
+const SegmentTable = ({ type, by, segments }: TableProps) => (
+  <details class="reveal">
+    <summary>Show as table</summary>
+    <DataTable
+      caption={`${typeFacts(type).number} by ${by}`}
+      nowrap
+      columns={[
+        by,
+        ...numberColumns('Score', '95% interval', 'Promoters', 'Detractors', 'Responses'),
+      ]}
+      rows={segments.map(({ value, measured, counted }) => {
+        const { total } = measured;
+        const share = (part: number) => (total === 0 ? '–' : `${percentage(part, total)}%`);
+        return {
+          cells: [
+            <bdi>{value}</bdi>,
+            ...scoreTexts(type, measured),
+            share(counted.promoters),
+            share(counted.detractors),
+            count(total),
+          ],
+        };
+      })}
+    />
+  </details>
+);
