@@ -182,7 +182,7 @@ const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
 )`;
 
 /** Of each category, so that the happy majority does not hide the others. */
-const commentsEach = 3;
+const commentsEach = 2;
 
 export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {
   const newest = of.scope.facets.length > 0 ? facetComments : comments;

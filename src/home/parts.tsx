@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { ResponseRow } from '../responses/response-row.tsx';
 import { percentage } from '../survey-types.ts';
 import { Bar, Funnel } from '../web/app/drawings.tsx';
-import { Field, type FormState, LinkButton } from '../web/app/forms.tsx';
+import { Field, type FormState } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
 import type { AskedCounts, NewestComment } from './figures.ts';
@@ -45,11 +45,7 @@ export function CommentsPart({ comments, organization, total, all }: CommentsPro
       <div class="title">
         <h2 id="newest">Newest comments</h2>
         {total === 0 ? null : (
-          <LinkButton
-            href={all}
-            text={total === 1 ? 'View response' : `All ${count(total)} responses`}
-            kind="quiet"
-          />
+          <a href={all}>{total === 1 ? 'View response' : `All ${count(total)} responses`}</a>
         )}
       </div>
       {comments.length === 0 ? <p class="soft">No comments in this period.</p> : null}
@@ -114,9 +110,9 @@ type UnfoldProps = {
 };
 
 const Unfold = ({ text, isChosen, isOpen, path, params, children }: UnfoldProps) => (
-  <details class="menu" open={isOpen}>
+  <details class="unfold" open={isOpen}>
     <summary class={isChosen ? 'button chosen' : 'button'}>{text}</summary>
-    <form method="get" action={path} class="list end stack">
+    <form method="get" action={path} class="inline gap">
       {Object.entries(params).map(([name, value]) =>
         value ? <input type="hidden" name={name} value={value} /> : null,
       )}

@@ -48,13 +48,7 @@ export function ReasonsPart(props: ReasonsProps) {
       <section class="card" id="compare" aria-labelledby="compare-heading">
         <div class="title">
           <h2 id="compare-heading">By property</h2>
-          <div class="acts">
-            {reasons ? <NameMenu {...reasons.comparison} linkTo={linkTo} /> : null}
-            <PropertyChoice
-              {...{ path, form: props.form }}
-              params={{ ...scopeQuery(scope), ...period }}
-            />
-          </div>
+          {reasons ? <NameMenu {...reasons.comparison} linkTo={linkTo} /> : null}
         </div>
         {reasons ? (
           <Segments {...props} comparison={reasons.comparison} />
@@ -63,6 +57,10 @@ export function ReasonsPart(props: ReasonsProps) {
             <a href={`${linkTo('')}#compare`}>Compare by property</a>
           </Coming>
         )}
+        <PropertyChoice
+          {...{ path, form: props.form }}
+          params={{ ...scopeQuery(scope), ...period }}
+        />
       </section>
     </div>
   );

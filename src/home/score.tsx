@@ -226,7 +226,6 @@ function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: Step
   const [score, sure] = scoreTexts(type, step.measured);
   const name = stepName(step.start, by);
   const own = step.own ?? step;
-  const ownTotal = totalOf(own);
   const parts = categoryParts(type, own);
   return {
     value,
@@ -241,10 +240,8 @@ function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: Step
     parts,
     tip: [
       value === null ? 'No responses' : `${score}${interval === null ? '' : ` · ${sure}`}`,
-      `${name}: ${counted(ownTotal, 'response')}`,
-      ...(ownTotal === 0
-        ? []
-        : [parts.map((part) => `${part.share} ${part.name.toLowerCase()}`).join(', ')]),
+      `${name}: ${counted(total, 'response')}`,
+      `${by === 'moving' ? 'Bar: ' : ''}${parts.map(({ share, category }) => counted(share, category)).join(', ')}`,
     ],
   };
 }

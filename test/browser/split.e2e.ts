@@ -219,7 +219,7 @@ test('the printed list has no checkboxes', async () => {
   const page = await open();
   await page.emulateMedia({ media: 'print' });
   assert.ok(await row(page, 0).isVisible());
-  assert.equal(await page.locator('.messages .tick').first().isVisible(), false);
+  assert.equal(await page.locator('.messages label').first().isVisible(), false);
 });
 
 test('without script, a row of a wide list opens the page of its response', async () => {

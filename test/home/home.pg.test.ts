@@ -172,7 +172,7 @@ for (const zone of ['UTC', 'Asia/Kolkata']) {
   });
 }
 
-test('few responses are shown as a 30-day score or in longer steps', async () => {
+test('few responses are shown as a moving score', async () => {
   const scene = await makeScene();
   await fill(scene, 'nps');
   const week = (await getPage(scene, '?period=7d')).html;
@@ -183,7 +183,7 @@ test('few responses are shown as a 30-day score or in longer steps', async () =>
   assert.equal(Number(newest?.at(-1)), month.total);
   assert.equal(tableOf(week).length, 7);
   const days30 = (await getPage(scene, '?period=30d')).html;
-  assert.match(days30, /aria-label="Net Promoter Score by week\. /);
+  assert.match(days30, /aria-label="Net Promoter Score of the last 30 days\. /);
 });
 
 test("Home returns 404 for another organization's survey", async () => {

@@ -15,7 +15,14 @@ const days = { from: '2026-05-03', to: '2026-05-04', timeZone: 'America/Los_Ange
 const begin = '2026-05-03T07:00:00.000000Z';
 const lastMoment = '2026-05-05T06:59:59.999999Z';
 
-type Given = { at: string; value?: string; comment?: string; key?: string; held?: boolean };
+type Given = {
+  at: string;
+  value?: string;
+  comment?: string;
+  key?: string;
+  held?: boolean;
+  isLow?: boolean;
+};
 
 /** An organization with these responses, and another one with the same responses but other values. */
 async function scene(given: readonly Given[]) {
@@ -23,10 +30,10 @@ async function scene(given: readonly Given[]) {
     const org_id = await makeOrganization(db);
     const survey_id = await makeSurvey(db, org_id);
     await makeSurvey(db, org_id, { name: 'Another' });
-    for (const { at, value = '', comment, key = 'plan', held } of given) {
+    for (const { at, value = '', comment, key = 'plan', held, isLow } of given) {
       await db`
         insert into responses (org_id, survey_id, source, score, category, created_at, comment, held_reason, properties)
-        values (${org_id}, ${survey_id}, 'share', 10, 'promoter', ${at}::text::timestamptz,
+        values (${org_id}, ${survey_id}, 'share', ${isLow ? 1 : 10}, ${isLow ? 'detractor' : 'promoter'}, ${at}::text::timestamptz,
                 ${comment ? `${comment}${suffix}` : null}, ${held ? 'hidden_field' : null},
                 ${json(db, { [key]: value && `${value}${suffix}` })})`;
     }
@@ -53,8 +60,8 @@ test('segments include local days to their exact ends', async () => {
 });
 
 for (const property of [undefined, 'plan']) {
-  test(`Home shows the eight newest comments ${property ? 'of a property' : 'of all'}`, async () => {
-    const one = { value: 'pro', comment: 'same moment' };
+  test(`Home shows the newest comments of each kind ${property ? 'of a property' : 'of all'}`, async () => {
+    const one = { value: 'pro', comment: 'same moment', isLow: true };
     const org = await scene([
       { at: '2026-05-03T06:59:59.999999Z', value: 'pro', comment: 'before' },
       ...Array.from({ length: 9 }, () => ({ ...one, at: '2026-05-03T12:00:00Z' })),
@@ -68,10 +75,10 @@ for (const property of [undefined, 'plan']) {
     const scope = { ...everything, facets };
     const comments = await listNewestComments(db, org, { scope, days });
     const ids = await db<{ id: string }[]>`
-      select id from responses where org_id = ${org} and comment = 'same moment' order by id desc limit 7`;
-    assert.equal(comments[0]!.comment, 'last');
+      select id from responses where org_id = ${org} and comment = 'same moment' order by id desc limit 2`;
+    assert.deepEqual([comments[0]!.comment, comments.at(-1)!.comment], ['last', 'first']);
     assert.deepEqual(
-      comments.slice(1).map(({ id }) => id),
+      comments.slice(1, -1).map(({ id }) => id),
       ids.map(({ id }) => id),
     );
   });
@@ -82,7 +89,7 @@ for (const property of [undefined, 'plan']) {
     const org = await scene([
       { at: begin, value: 'pro', comment: 'Slow' },
       { at: lastMoment, value: 'pro' },
-      { at: lastMoment, value: 'free' },
+      { at: lastMoment, value: 'free', isLow: true },
     ]);
     const questions = mergeQuestions([], [{ kind: 'text', text: 'What else?' }], new Set());
     await db`

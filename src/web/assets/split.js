@@ -180,7 +180,7 @@ async function submitMany(form, submitter) {
 
 function warnUnreachable() {
   const notice = document.createElement('p');
-  notice.className = 'notice is-failed';
+  notice.className = 'notice is-poor';
   notice.role = 'alert';
   notice.textContent = 'The service cannot be reached. Your change may not be saved. Try again.';
   pane().querySelector('.notice')?.remove();
@@ -220,7 +220,7 @@ async function refreshList(page) {
 
 // After a filter changed the list, the response stays open at an address with the new filters.
 document.addEventListener('htmx:after:swap', ({ detail }) => {
-  const isFilter = detail.ctx.sourceElement?.matches?.('form.filters');
+  const isFilter = detail.ctx.sourceElement?.matches?.('form.toolbar');
   if (!isFilter || !isSplit()) return;
   markRow();
   if (!pane().dataset.list) shown = currentAddress();
