@@ -181,7 +181,7 @@ const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
   where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
 )`;
 
-/** Of each category, so that the happy majority does not hide the others. */
+/** Comments of each category, so that the happy majority does not hide the others. */
 const commentsEach = 2;
 
 export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {
