@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { repeatScreens } from './campaigns/screens/repeat.tsx';
 import { campaignScreens } from './campaigns/screens/routes.tsx';
 import { contactScreens } from './contacts/screens/contacts.tsx';
 import { surveyTrend } from './home/score.tsx';
@@ -114,6 +115,7 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/surveys', surveyScreens({ ...tools, trendOf: (of) => surveyTrend(tools.db, of) }))
     .route('/surveys', contactScreens(tools))
     .route('/surveys', campaignScreens(tools))
+    .route('/surveys', repeatScreens(tools))
     .route('/settings/general', generalScreens(tools))
     .route('/settings/api-keys', keyScreens(tools))
     .route('/settings/members', memberScreens(tools))

@@ -244,15 +244,15 @@ const SendWindowInput = described(
 export const minEveryDays = 7;
 export const maxEveryDays = 730;
 
+export const EveryDays = WholeNumber(minEveryDays, maxEveryDays);
+export const PerDay = WholeNumber(1, 1_000_000);
+
 const RepeatInput = described(
   v.object(
     {
-      every_days: described(
-        WholeNumber(minEveryDays, maxEveryDays),
-        'days from one email to the first of the next round',
-      ),
+      every_days: described(EveryDays, 'days from one email to the first of the next round'),
       per_day: described(
-        v.nullish(WholeNumber(1, 1_000_000), null),
+        v.nullish(PerDay, null),
         'most contacts that a day asks; null: no limit, or twice an even day if `spread`',
       ),
       spread: described(

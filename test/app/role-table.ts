@@ -131,6 +131,8 @@ const organization: Record<string, RouteAccess> = {
   'POST /surveys/:id/contacts/uploads/:upload/delete': 'editor',
   'GET /surveys/:id/contacts/:contact/delete': 'editor',
   'POST /surveys/:id/contacts/:contact/delete': 'editor',
+  'GET /surveys/:id/repeat': 'viewer',
+  'POST /surveys/:id/repeat': 'editor',
   'GET /surveys/:id/send': 'viewer',
   'POST /surveys/:id/send': 'editor',
   'GET /surveys/:id/send/judgement.csv': 'editor',

@@ -17,6 +17,7 @@ import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
 import { searchAskable } from '../judge.ts';
 import { type CampaignRun, latestCampaigns, listAutomations } from '../queries.ts';
+import { repeatText } from './repeat.tsx';
 import { type RecipientSearch, SendPreview } from './send-preview.tsx';
 
 export const sendTitle = (survey: string) => `Send ${survey}`;
@@ -50,7 +51,11 @@ export async function showSend(
     ? ((await findReader(db, { orgId, surveyId }, chosen.id)) ?? judgement.reader)
     : judgement.reader;
   const base = `/o/${slug}/surveys`;
-  const paths = { contacts: `${base}/${surveyId}/contacts`, edit: `${base}/${surveyId}/edit` };
+  const paths = {
+    contacts: `${base}/${surveyId}/contacts`,
+    edit: `${base}/${surveyId}/edit`,
+    repeat: `${base}/${surveyId}/repeat`,
+  };
   const here = `${base}/${surveyId}/send`;
   const isEditor = role !== 'viewer';
   const body = (
@@ -362,7 +367,7 @@ type SendFormProps = {
   timeZone: string;
   form: FormState;
   here: string;
-  paths: { contacts: string; edit: string };
+  paths: { contacts: string; edit: string; repeat: string };
   canSend: boolean;
 };
 
@@ -418,7 +423,7 @@ function refusalFor(survey: ManagedSurvey, judgement: JudgementView): string | n
     : null;
 }
 
-function Mail({ survey, judgement, reader, paths: { edit } }: SendFormProps) {
+function Mail({ survey, judgement, reader, paths: { edit, repeat } }: SendFormProps) {
   const { used, monthlyLimit, mailed } = judgement;
   const left = Math.max(monthlyLimit - used - mailed, 0);
   const { send_window, reminders } = survey;
@@ -440,6 +445,12 @@ function Mail({ survey, judgement, reader, paths: { edit } }: SendFormProps) {
             `${count(used)} of ${counted(monthlyLimit, 'email')} used; ${count(left)} left after this send`,
           ],
           ['Sending hours', send_window ? windowText(send_window) : 'Any time'],
+          [
+            'Rounds',
+            <>
+              {repeatText(survey)} <a href={repeat}>Edit</a>
+            </>,
+          ],
           [
             'Reminders',
             <>

@@ -475,7 +475,8 @@ function AddForm({ form, here }: { form: FormState; here: string }) {
   );
 }
 
-function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }: SurveyContact) {
+function cellsOf({ email, name, round, status, ...contact }: SurveyContact) {
+  const { failure_reason, sent_at, responded_at } = contact;
   const [kind, label] = statusLabels[status];
   return [
     <bdi>{email}</bdi>,
@@ -484,6 +485,7 @@ function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }:
       <State kind={kind} code={status}>
         {label}
       </State>
+      {round > 1 ? <span class="sub block">Round {round}</span> : null}
       {failure_reason ? <span class="sub block">{failure_reason}</span> : null}
     </>,
     sent_at ? <Time at={sent_at} show="ago" /> : '',

@@ -12,6 +12,7 @@ import { countReached, countScores, type ManagedSurvey, pageOfSurveys } from '..
 import { addForms } from './edit.tsx';
 import { renderList } from './list.tsx';
 import { surveyOf } from './parts.tsx';
+import { readRounds } from './rounds.tsx';
 import { renderShare } from './share.tsx';
 import { addActions, periods, renderSurvey, type SurveyPeriod } from './survey.tsx';
 
@@ -52,13 +53,14 @@ export function surveyScreens(tools: SurveyScreenTools) {
       const { org_id: orgId, id: surveyId } = survey;
       const period = readPeriod(c.req.query('period'));
       const since = startOf(period);
-      const [scores, reached, trend, questions] = await Promise.all([
+      const [scores, reached, trend, questions, rounds] = await Promise.all([
         countScores(db, orgId, { surveyId, since }),
         countReached(db, orgId, surveyId),
         tools.trendOf({ orgId, survey, period }),
         survey.questions.length === 0 ? [] : readResults(db, orgId, surveyId, since),
+        readRounds(db, { orgId, surveyId }),
       ]);
-      return renderSurvey(c, { survey, scores, reached, trend, period, questions });
+      return renderSurvey(c, { survey, scores, reached, trend, period, questions, rounds });
     })
 
     .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))

@@ -28,6 +28,7 @@ import {
   type ScoreCount,
 } from '../queries.ts';
 import { Distribution, Figure, surveyOf, surveysPath } from './parts.tsx';
+import { Rounds, type readRounds } from './rounds.tsx';
 
 const completionTexts = {
   answers: 'Every contact has responded. Its link still collects responses.',
@@ -44,6 +45,7 @@ type SurveyNumbers = {
   period: SurveyPeriod;
   trend: Child;
   questions: readonly QuestionResult[];
+  rounds: Awaited<ReturnType<typeof readRounds>>;
 };
 
 export const renderSurvey = (c: Context<ScreenEnv>, props: SurveyNumbers) =>
@@ -60,7 +62,7 @@ export const renderSurvey = (c: Context<ScreenEnv>, props: SurveyNumbers) =>
   });
 
 function Numbers(props: SurveyNumbers & { slug: string }) {
-  const { survey, scores, reached, period, trend, slug, questions } = props;
+  const { survey, scores, reached, period, trend, slug, questions, rounds } = props;
   const { sent, responded } = reached;
   return (
     <>
@@ -69,6 +71,7 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
         {scores.length === 0 ? null : <Distribution survey={survey} scores={scores} />}
       </div>
       {trend}
+      <Rounds rounds={rounds} type={survey.type} />
       <QuestionResults
         results={questions}
         survey={`/o/${slug}/surveys/${survey.id}`}

@@ -1,0 +1,192 @@
+import type { Context } from 'hono';
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { idParam } from '../../lib/validation/parse.ts';
+import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { changeSurvey, versionOfSurvey } from '../../surveys/lifecycle.ts';
+import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
+import { EveryDays, maxEveryDays, minEveryDays, PerDay } from '../../surveys/schemas.ts';
+import { FormErrors } from '../../web/app/badges.tsx';
+import { Bar } from '../../web/app/drawings.tsx';
+import { redirectWith } from '../../web/app/flash.ts';
+import {
+  Checkbox,
+  checkboxField,
+  emptyForm,
+  Field,
+  type FormState,
+  optionalText,
+  readForm,
+  readVersion,
+  Submit,
+  statusOf,
+  tryAction,
+  Version,
+} from '../../web/app/forms.tsx';
+import { count, counted, EmptyState } from '../../web/app/lists.tsx';
+import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
+import type { AdvanceTools } from '../advance.ts';
+import type { ScheduledDay } from '../cycle.ts';
+import { scheduleOf } from '../rounds.ts';
+
+const numberIn = <const S extends v.GenericSchema<number, number>>(schema: S) =>
+  optionalText(v.pipe(v.string(), v.toNumber('must be a number'), schema));
+
+const RepeatFields = v.object({
+  every_days: numberIn(EveryDays),
+  per_day: numberIn(PerDay),
+  spread: checkboxField,
+});
+
+/** Rounds of a survey: below `/o/:slug/surveys/:id/repeat`. */
+export const repeatScreens = (tools: AdvanceTools) =>
+  new Hono<ScreenEnv>()
+    .get('/:id/repeat', async (c) => showRepeat(c, tools, await surveyOf(c, tools), emptyForm()))
+
+    .post('/:id/repeat', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const survey = await surveyOf(c, tools);
+      const form = await readForm(c, RepeatFields);
+      if (form.errors) return await showRepeat(c, tools, survey, form);
+      const { every_days, per_day, spread } = form.values;
+      const repeat = every_days === null ? null : { every_days, per_day, spread: Boolean(spread) };
+      const ifMatch = await readVersion(c);
+      const saved = await tryAction(
+        c,
+        {},
+        () => changeSurvey(tools, editor, { id: survey.id, change: { repeat }, ifMatch }),
+        { version: versionOfSurvey(survey), fields: fieldsOf(survey) },
+      );
+      if ('errors' in saved) return await showRepeat(c, tools, survey, saved);
+      const text = repeat ? 'Rounds saved.' : 'No more rounds will start.';
+      return redirectWith(c, c.req.path, text);
+    });
+
+const surveyOf = (c: Context<ScreenEnv>, { db }: AdvanceTools) =>
+  getOrgSurvey(db, c.var.organization.id, idParam(c, 'survey'));
+
+const fieldsOf = ({ repeat }: ManagedSurvey) => ({
+  every_days: repeat?.every_days.toString(),
+  per_day: repeat?.per_day?.toString(),
+});
+
+async function showRepeat(
+  c: Context<ScreenEnv>,
+  tools: AdvanceTools,
+  survey: ManagedSurvey,
+  form: FormState,
+) {
+  const days = await scheduleOf(tools, { orgId: survey.org_id, surveyId: survey.id });
+  return renderSurveyScreen(c, {
+    survey,
+    tab: 'send',
+    title: `Repeat “${survey.name}”`,
+    status: statusOf(form),
+    body: (
+      <div class="grid half">
+        {c.var.organization.role === 'viewer' ? (
+          <section class="card" aria-labelledby="repeat">
+            <h2 id="repeat">Repeat</h2>
+            <p>{repeatText(survey)}.</p>
+          </section>
+        ) : (
+          <RepeatForm survey={survey} form={form} action={c.req.path} />
+        )}
+        <Schedule days={days} />
+      </div>
+    ),
+  });
+}
+
+export function repeatText({ repeat }: Pick<ManagedSurvey, 'repeat'>): string {
+  if (!repeat) return 'Contacts are asked once';
+  const { every_days, per_day, spread } = repeat;
+  const parts = [
+    `Every ${every_days} days`,
+    spread && 'spread over the cycle',
+    per_day !== null && `at most ${count(per_day)} a day`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+type RepeatFormProps = { survey: ManagedSurvey; form: FormState; action: string };
+
+const RepeatForm = ({ survey, form, action }: RepeatFormProps) => (
+  <section class="card" aria-labelledby="repeat">
+    <h2 id="repeat">Repeat</h2>
+    <p class="sub">
+      Asks the same contacts again in rounds. Each round has its own link and reminders.
+    </p>
+    <form method="post" action={action}>
+      <FormErrors form={form} />
+      <Version form={form} value={versionOfSurvey(survey)} />
+      <Field
+        name="every_days"
+        label="Ask again after days"
+        type="number"
+        inputmode="numeric"
+        min={minEveryDays}
+        max={maxEveryDays}
+        value={survey.repeat?.every_days}
+        form={form}
+        help={`${minEveryDays} to ${maxEveryDays} days after a contact was last asked. Leave empty to ask contacts once.`}
+      />
+      <Checkbox
+        name="spread"
+        label="Spread evenly over the cycle"
+        checked={survey.repeat?.spread ?? true}
+        form={form}
+        help="Gives each contact its own day. Otherwise each contact is asked as soon as it is due."
+      />
+      <Field
+        name="per_day"
+        label="Most contacts a day"
+        type="number"
+        inputmode="numeric"
+        min={1}
+        max={1_000_000}
+        value={survey.repeat?.per_day}
+        form={form}
+        help="Contacts beyond it are asked on the next day. Leave empty for no limit of your own."
+      />
+      <Submit>Save</Submit>
+    </form>
+  </section>
+);
+
+function Schedule({ days }: { days: readonly ScheduledDay[] }) {
+  const total = days.reduce((sum, each) => sum + each.count, 0);
+  const most = Math.max(...days.map((each) => each.count));
+  return (
+    <section class="card" aria-labelledby="schedule">
+      <h2 id="schedule">Next {days.length} days</h2>
+      {total === 0 ? (
+        <EmptyState title="No rounds in this time">
+          <p>The days of the next rounds appear here.</p>
+        </EmptyState>
+      ) : (
+        <>
+          <p class="sub">{counted(total, 'contact')} will be asked, as far as is known today.</p>
+          <ol class="ranges">
+            {days.map(({ date, count: contacts }) => (
+              <li>
+                <span>{dayText(date)}</span>
+                <Bar part={contacts} whole={most} />
+                <span class="n">{count(contacts)}</span>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </section>
+  );
+}
+
+const dayFormat = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+});
+
+const dayText = (date: string) => dayFormat.format(new Date(date));
