@@ -3,6 +3,7 @@ import { Refusal } from '../errors.ts';
 import { createSemaphore, TooManyWaiting } from '../lib/async/semaphore.ts';
 import { type CsvRow, csvRowsInParts, detectForm, headerKey } from '../lib/cli/csv.ts';
 import { decodeInPieces } from '../lib/cli/files.ts';
+import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isMailable } from '../lib/smtp/address.ts';
 import { deleteAddedPeople } from '../people/save.ts';
@@ -201,13 +202,8 @@ export async function saveUpload(
   { surveyId, name, bytes }: { surveyId: string; name: string; bytes: Uint8Array },
 ) {
   const survey = { orgId, surveyId };
-  const [head = ''] = decodeChunks(bytes);
-  const { delimiter, firstLine, body } = detectForm(head);
-  const skipped = head.length - body.length;
-  const { rows, hasHeader } = await inspectList(decodeChunks(bytes, skipped), {
-    delimiter,
-    firstLine,
-  });
+  const { sheet, pieces, delimiter, firstLine } = await readList(bytes);
+  const { rows, hasHeader } = await inspectList(pieces(), { delimiter, firstLine });
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     const waiting = await deleteWaitingUpload(tx, survey, actor.id);
@@ -219,7 +215,7 @@ export async function saveUpload(
       );
     }
     const uploadId = await insertUpload(tx, survey, {
-      name: name.slice(0, maxFileNameLength) || 'list',
+      name: `${name}${sheet ? `, sheet ${sheet}` : ''}`.slice(0, maxFileNameLength) || 'list',
       uploaded_by: actor.id,
       bytes: bytes.length,
       delimiter,
@@ -228,7 +224,7 @@ export async function saveUpload(
       has_header: hasHeader,
     });
     let place = 0;
-    for (const chunk of decodeChunks(bytes, skipped)) {
+    for (const chunk of pieces()) {
       await insertChunk(tx, { orgId, uploadId }, { place: place++, chunk });
     }
     return uploadId;
@@ -258,6 +254,25 @@ export async function deleteUploadedContacts(
   });
 }
 
+type List = {
+  /** The sheet of a workbook. */
+  sheet?: string;
+  delimiter: string;
+  firstLine: number;
+  pieces: () => Iterable<string>;
+};
+
+async function readList(bytes: Uint8Array): Promise<List> {
+  if (isZip(bytes)) {
+    const { name, pieces } = await readWorkbook(bytes).catch(refuseUnreadable);
+    return { sheet: name, delimiter: ',', firstLine: 1, pieces: () => pieces };
+  }
+  const [head = ''] = decodeChunks(bytes);
+  const { delimiter, firstLine, body } = detectForm(head);
+  const skipped = head.length - body.length;
+  return { delimiter, firstLine, pieces: () => decodeChunks(bytes, skipped) };
+}
+
 /** Decodes a list in chunks, without its first characters. */
 function* decodeChunks(bytes: Uint8Array, skipped = 0): Generator<string> {
   let toSkip = skipped;
@@ -267,8 +282,12 @@ function* decodeChunks(bytes: Uint8Array, skipped = 0): Generator<string> {
       toSkip = 0;
     }
   } catch (error) {
-    throw new Refusal('invalid', `cannot read the file: ${(error as Error).message}`);
+    refuseUnreadable(error);
   }
+}
+
+function refuseUnreadable(error: unknown): never {
+  throw new Refusal('invalid', `cannot read the file: ${(error as Error).message}`);
 }
 
 async function inspectList(

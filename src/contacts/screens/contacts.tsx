@@ -441,9 +441,9 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
           name="file"
           label="File"
           type="file"
-          accept=".csv,.tsv,.txt,text/csv"
+          accept=".csv,.tsv,.txt,.xlsx,text/csv"
           form={form}
-          help="CSV with an email column, up to 100,000 rows. Any separator, header optional."
+          help="CSV or Excel (.xlsx) with an email column, up to 100,000 rows. Any separator, header optional. Excel: the first sheet."
         />
         <Field
           name="list"
