@@ -144,17 +144,27 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: Inv
   if (!proofs) throw notFound('account');
   const body = (
     <div class="stack">
-      <NamePart member={member} form={forms.name} />
-      <EmailPart email={member.email} pending={pendingEmail} />
-      {byPassword ? (
-        <PasswordPart email={member.email} hasPassword={proofs.hasPassword} form={forms.password} />
-      ) : null}
+      <div class="grid half">
+        <div class="stack">
+          <NamePart member={member} form={forms.name} />
+          <EmailPart email={member.email} pending={pendingEmail} />
+          <SsoPart proofs={proofs} oidc={oidc} />
+        </div>
+        {byPassword ? (
+          <div class="stack">
+            <PasswordPart
+              email={member.email}
+              hasPassword={proofs.hasPassword}
+              form={forms.password}
+            />
+            <CodesPart proofs={proofs} />
+          </div>
+        ) : null}
+      </div>
       <PasskeysPart
         passkeys={passkeys}
         isPossible={findRelyingParty(tools.publicUrl) !== undefined}
       />
-      {byPassword ? <CodesPart proofs={proofs} /> : null}
-      <SsoPart proofs={proofs} oidc={oidc} />
       <SessionsPart sessions={sessions} current={member.sessionId} />
     </div>
   );
@@ -255,7 +265,7 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
             address ?? '',
             id === current ? null : (
               <form method="post" action={`/account/sessions/${id}/end`}>
-                <button type="submit" aria-label={`End ${deviceName(user_agent)}`}>
+                <button type="submit" class="mini" aria-label={`End ${deviceName(user_agent)}`}>
                   End
                 </button>
               </form>
@@ -293,10 +303,18 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
               used_at ? <Time at={used_at} show="ago" /> : 'never',
               <Time at={created_at} show="day" />,
               <span class="acts end">
-                <a href={`/account/passkeys/${id}/name`} aria-label={`Rename ${name}`}>
+                <a
+                  class="button mini"
+                  href={`/account/passkeys/${id}/name`}
+                  aria-label={`Rename ${name}`}
+                >
                   Rename
                 </a>
-                <a href={`/account/passkeys/${id}/remove`} aria-label={`Remove ${name}`}>
+                <a
+                  class="button mini danger"
+                  href={`/account/passkeys/${id}/remove`}
+                  aria-label={`Remove ${name}`}
+                >
                   Remove
                 </a>
               </span>,

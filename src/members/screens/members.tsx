@@ -14,7 +14,7 @@ import {
   type ScreenEnv,
   withNext,
 } from '../../sessions/session.ts';
-import { Actions, Confirm, FormErrors, Secret, State, Time } from '../../web/app/badges.tsx';
+import { Avatar, Confirm, FormErrors, Secret, State, Time } from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   Choice,
@@ -28,7 +28,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { counted, DataTable, EmptyState, Pager } from '../../web/app/lists.tsx';
+import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
 import {
   Part,
@@ -195,7 +195,7 @@ async function showList(
   const members = await listMembers(db, owner.orgId);
   const invitations = await listInvitations(db, owner.orgId);
   const path = listPath(c);
-  const actionColumn = { head: 'Actions', hidden: true };
+  const actionColumn = { head: 'Actions', hidden: true, number: true };
   const body = (
     <>
       {link.success ? (
@@ -211,12 +211,12 @@ async function showList(
       <Part id="members" title="Members">
         <DataTable
           caption="Members of the organization"
-          columns={['Name', 'Email', 'Role', 'Two-step', 'Last seen', actionColumn]}
+          columns={['Name', 'Role', 'Two-step', 'Last seen', actionColumn]}
           rows={members.map((member) => ({
             cells: memberCells(member, { path, isReader: member.id === owner.memberId }),
           }))}
         />
-        <Pager summary={counted(members.length, 'member')} />
+        <p class="sub">{counted(members.length, 'member')}</p>
       </Part>
       <Part id="pending" title="Pending invitations">
         {invitations.length === 0 ? (
@@ -234,6 +234,7 @@ async function showList(
                   href={`${path}/invitations/${id}/withdraw`}
                   text="Withdraw"
                   about={`the invitation of ${email}`}
+                  mini
                 />,
               ],
             }))}
@@ -270,23 +271,23 @@ function memberCells(
   { path, isReader }: { path: string; isReader: boolean },
 ) {
   return [
-    <>
-      <bdi>{name}</bdi>
-      {isReader ? <span class="soft"> (you)</span> : null}
-    </>,
-    <bdi>{email}</bdi>,
+    <span class="person">
+      <Avatar name={name} />
+      <span>
+        <bdi>{name}</bdi>
+        {isReader ? <span class="soft"> (you)</span> : null}
+        <span class="sub block">
+          <bdi>{email}</bdi>
+        </span>
+      </span>
+    </span>,
     role,
     has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
     last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft">never</span>,
-    <Actions>
-      <LinkButton
-        href={`${path}/${id}/role`}
-        text="Change role"
-        about={`of ${name}`}
-        kind="quiet"
-      />
-      <LinkButton href={`${path}/${id}/remove`} text="Remove" about={name} kind="quiet" />
-    </Actions>,
+    <span class="acts end">
+      <LinkButton href={`${path}/${id}/role`} text="Change role" about={`of ${name}`} mini />
+      <LinkButton href={`${path}/${id}/remove`} text="Remove" about={name} kind="danger" mini />
+    </span>,
   ];
 }
 

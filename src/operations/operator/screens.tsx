@@ -447,12 +447,17 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
         <p class="soft">{operatorsText}</p>
         <Table
           caption="Operators"
-          columns={['Name', 'Email', 'Two-step', { head: 'Actions', hidden: true }]}
+          columns={['Name', 'Email', 'Two-step', { head: 'Actions', hidden: true, number: true }]}
           rows={operators.map(({ id, name, email, has_second_step }) => [
             <bdi>{name}</bdi>,
             <bdi>{email}</bdi>,
             has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
-            <LinkButton href={`/operator/operators/${id}/remove`} text="Remove" about={name} />,
+            <LinkButton
+              href={`/operator/operators/${id}/remove`}
+              text="Remove"
+              about={name}
+              mini
+            />,
           ])}
         />
         <p class="sub">{counted(operators.length, 'operator')}</p>

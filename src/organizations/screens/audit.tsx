@@ -116,7 +116,7 @@ function Filters({ here, query, form }: FiltersProps) {
     .map((value) => ({ value, text: sentenceOf(value) }))
     .sort((one, other) => one.text.localeCompare(other.text, 'en'));
   return (
-    <form method="get" action={here} class="filters">
+    <form method="get" action={here} class="toolbar">
       <Field
         name="date_from"
         label="From"

@@ -255,7 +255,9 @@ function GeneralForm(props: SettingsFormProps) {
         />
       </Group>
       <Group id="retention" title="Retention" sub="Older data is deleted every night.">
-        <DaysFields {...props} rules={retentions} />
+        <div class="pair">
+          <DaysFields {...props} rules={retentions} />
+        </div>
       </Group>
     </SettingsForm>
   );

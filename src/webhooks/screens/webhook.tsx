@@ -1,4 +1,5 @@
-import { Breakable, State, Time } from '../../web/app/badges.tsx';
+import type { Child } from 'hono/jsx';
+import { Breakable, Notice, State, Time } from '../../web/app/badges.tsx';
 import { LinkButton, Submit } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import type { WebhookRow } from '../queries.ts';
@@ -9,55 +10,131 @@ import { deliveryStates, duration, standingOf } from './delivery.tsx';
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
   const { kind, text } = standingOf(webhook);
   return (
-    <section id="standing" class="card grid half" aria-labelledby="state">
-      <div>
-        <h2 id="state">
-          <State kind={kind}>{text}</State>
-        </h2>
-        <p>
-          {webhook.deactivated_reason ? `Turned off: ${webhook.deactivated_reason}. ` : ''}
-          {shareOf(days)}
-        </p>
-        <Facts
-          facts={[
-            [
-              'URL',
-              <span class="mono">
-                <Breakable text={webhook.url} />
-              </span>,
-            ],
-            ['Events', webhook.events.join(', ')],
-            ...(webhook.description
-              ? [['Description', <bdi>{webhook.description}</bdi>] as const]
-              : []),
-            [
-              'Last delivery',
-              webhook.last_delivery_at ? (
-                <Time at={webhook.last_delivery_at} show="ago" />
-              ) : (
-                'None yet'
-              ),
-            ],
-            ['Failures', `${webhook.failure_count} in a row (limit ${maxFailures})`],
-            ['Retries', describeRetries(webhook.retries)],
-            ['Created', <Time at={webhook.created_at} show="day" />],
-          ]}
+    <div id="standing" class="stack">
+      {webhook.deactivated_reason ? (
+        <Notice
+          kind="failed"
+          text={`Turned off: ${webhook.deactivated_reason}. New events are skipped. Turn it on and replay them.`}
         />
+      ) : null}
+      <div class="grid main-side level">
+        <section class="card" aria-labelledby="days">
+          <div class="title">
+            <h2 id="days">Last {days.length} days</h2>
+            <span id="state">
+              <State kind={kind}>{text}</State>
+            </span>
+          </div>
+          <Uptime days={days} />
+          <details class="reveal">
+            <summary>Show as table</summary>
+            <DataTable
+              caption="Deliveries by day, newest first"
+              columns={[
+                { head: 'Day' },
+                ...['Delivered', 'Failed', 'Skipped'].map((head) => ({ head, number: true })),
+              ]}
+              rows={days.toReversed().map(({ day, delivered, failed, skipped }) => ({
+                cells: [shortDay(day), delivered, failed, skipped],
+              }))}
+            />
+          </details>
+        </section>
+        <section class="card" aria-labelledby="about">
+          <h2 id="about">Settings</h2>
+          <Facts facts={factsOf(webhook)} />
+        </section>
       </div>
-      <div>
-        <DayChart days={days} />
-      </div>
-    </section>
+    </div>
   );
 }
 
-function shareOf(days: readonly DayOfDeliveries[]): string {
-  const delivered = days.reduce((sum, day) => sum + day.delivered, 0);
-  const missed = days.reduce((sum, day) => sum + day.failed + day.skipped, 0);
-  if (delivered + missed === 0) return `No events in the last ${days.length} days.`;
-  const all = counted(delivered + missed, 'event');
-  return `${count(delivered)} of ${all} delivered in the last ${days.length} days.`;
+const factsOf = (webhook: WebhookRow): [string, Child][] => [
+  [
+    'URL',
+    <span class="mono">
+      <Breakable text={webhook.url} />
+    </span>,
+  ],
+  ['Events', webhook.events.join(', ')],
+  ...(webhook.description
+    ? ([['Description', <bdi>{webhook.description}</bdi>]] satisfies [string, Child][])
+    : []),
+  [
+    'Last delivery',
+    webhook.last_delivery_at ? <Time at={webhook.last_delivery_at} show="ago" /> : 'None yet',
+  ],
+  ['Failures', `${webhook.failure_count} in a row (limit ${maxFailures})`],
+  ['Retries', describeRetries(webhook.retries)],
+  ['Created', <Time at={webhook.created_at} show="day" />],
+];
+
+/** One column a day, and the sums of all days. */
+export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
+  const sumOf = (kind: 'delivered' | 'failed' | 'skipped') =>
+    days.reduce((sum, day) => sum + day[kind], 0);
+  const [delivered, failed, skipped] = [sumOf('delivered'), sumOf('failed'), sumOf('skipped')];
+  const ended = delivered + failed + skipped;
+  const step = 100 / days.length;
+  return (
+    <>
+      <svg
+        class="uptime"
+        role="img"
+        aria-label={`${counted(delivered, 'event')} delivered, ${failed} failed and ${skipped} skipped in ${days.length} days`}
+      >
+        {days.map((day, at) => (
+          <rect
+            class={toneOfDay(day)}
+            x={`${(at * step).toFixed(2)}%`}
+            width={`${(step * 0.75).toFixed(2)}%`}
+            height="100%"
+            rx="2"
+          >
+            <title>{describeDay(day)}</title>
+          </rect>
+        ))}
+      </svg>
+      <p class="spread sub">
+        <span>{shortDay(days[0]!.day)}</span>
+        <span>today (UTC)</span>
+      </p>
+      <p class="legend">
+        <span class="key is-good">All delivered</span>
+        <span class="key is-warn">Some missed</span>
+        <span class="key is-poor">Over 20% missed</span>
+        <span class="key is-even">No events</span>
+      </p>
+      <dl class="counts">
+        {(
+          [
+            ['Delivered', count(delivered)],
+            ['Success rate', ended === 0 ? '–' : `${((delivered / ended) * 100).toFixed(1)}%`],
+            ['Failed', count(failed)],
+            ['Skipped', count(skipped)],
+          ] as const
+        ).map(([name, value]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
 }
+
+const maxMissedShare = 0.2;
+
+function toneOfDay({ delivered, failed, skipped }: DayOfDeliveries): string {
+  const missed = failed + skipped;
+  if (missed > maxMissedShare * (missed + delivered)) return 'is-poor';
+  if (missed > 0) return 'is-warn';
+  return delivered > 0 ? 'is-good' : 'is-even';
+}
+
+const describeDay = ({ day, delivered, failed, skipped }: DayOfDeliveries) =>
+  `${shortDay(day)}: ${delivered} delivered, ${failed} failed, ${skipped} skipped`;
 
 /** Live updates replace the buttons that depend on the status. */
 export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: string }) {
@@ -99,92 +176,6 @@ export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: stri
       </details>
     </>
   );
-}
-
-const width = 10;
-const lineAt = 100;
-
-/** Failures are drawn below the line, so that two in fifty are visible. */
-export function DayChart({ days }: { days: readonly DayOfDeliveries[] }) {
-  const top = roundUp(Math.max(1, ...days.map(({ delivered }) => delivered)));
-  const failed = days.reduce((sum, day) => sum + day.failed, 0);
-  const delivered = days.reduce((sum, day) => sum + day.delivered, 0);
-  const middle = days[Math.floor(days.length / 2)]!;
-  return (
-    <>
-      <figure>
-        <div class="chart low">
-          <div class="up" aria-hidden="true">
-            <span>{top}</span>
-            <span>0</span>
-          </div>
-          <svg
-            viewBox={`0 0 ${days.length * width} 120`}
-            preserveAspectRatio="none"
-            role="img"
-            aria-labelledby="days-title days-words"
-          >
-            <title id="days-title">Deliveries by day, last {days.length} days</title>
-            <desc id="days-words">
-              {counted(delivered, 'event was', 'events were')} delivered, {failed} failed.
-            </desc>
-            <path class="grid" d={`M0 0H${days.length * width}`} />
-            <path class="grid zero" d={`M0 ${lineAt}H${days.length * width}`} />
-            {days.map((day, at) => (
-              <DayColumn day={day} at={at} top={top} />
-            ))}
-          </svg>
-          <div class="along" aria-hidden="true">
-            <span>{shortDay(days[0]!.day)}</span>
-            <span>{shortDay(middle.day)}</span>
-            <span>{shortDay(days.at(-1)!.day)}</span>
-          </div>
-        </div>
-        <figcaption class="sub">Deliveries by day (UTC). Red: days with failures.</figcaption>
-      </figure>
-      <details class="reveal">
-        <summary>Show as table</summary>
-        <DataTable
-          caption="Deliveries by day, newest first"
-          columns={[
-            { head: 'Day' },
-            ...['Delivered', 'Failed', 'Skipped'].map((head) => ({ head, number: true })),
-          ]}
-          rows={days.toReversed().map(({ day, delivered, failed, skipped }) => ({
-            cells: [shortDay(day), delivered, failed, skipped],
-          }))}
-        />
-      </details>
-    </>
-  );
-}
-
-function DayColumn({ day, at, top }: { day: DayOfDeliveries; at: number; top: number }) {
-  const height = (day.delivered / top) * lineAt;
-  return (
-    <>
-      <rect
-        class="column"
-        x={at * width + 1.5}
-        y={lineAt - height}
-        width={width - 3}
-        height={height}
-      />
-      {day.failed > 0 ? (
-        <rect class="column bad" x={at * width + 1.5} y={106} width={width - 3} height={14} />
-      ) : null}
-      <rect class="hit" x={at * width} y={0} width={width} height={120}>
-        <title>
-          {shortDay(day.day)}: {day.delivered} delivered, {day.failed || 'none'} failed
-        </title>
-      </rect>
-    </>
-  );
-}
-
-function roundUp(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
 }
 
 const dayForm = new Intl.DateTimeFormat('en-GB', {
