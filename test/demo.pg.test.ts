@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sweepCampaigns } from '../src/campaigns/automation.ts';
 import { demoOrganization } from '../src/demo/fill.ts';
 import { makeStory, surveys } from '../src/demo/story.ts';
 import type { JobPayloads } from '../src/jobs.ts';
@@ -39,8 +40,8 @@ test('two demos at once fill one organization', async () => {
       join surveys s on s.id = r.survey_id
       where r.org_id = ${demoOrganization}`,
   );
-  assert.ok(answers > 300 && comments > 100 && months >= 6, `${answers} ${comments} ${months}`);
-  assert.deepEqual([types, keys, tags], [surveyTypes.length, 2, 4]);
+  assert.ok(answers > 900 && comments > 400 && months >= 12, `${answers} ${comments} ${months}`);
+  assert.deepEqual([types, keys, tags], [surveyTypes.length, 2, 5]);
   const [made] = both.filter(({ created }) => created);
   assert.equal(made.curl.length, 3);
   for (const line of made.curl)
@@ -53,8 +54,8 @@ test('the demo prints a working sign-in of an owner and operator', async () => {
   const { sign_in } = JSON.parse((await askback(['demo', '--json'], environment)).stdout);
   const browser = visitorBrowser(bareApp(fresh));
   assert.equal((await browser.post('/sign-in', sign_in)).status, 303);
-  assert.equal((await browser.get('/')).headers.get('Location'), '/o/larkspur-demo');
-  const [member] = await fresh`select is_operator from members`;
+  assert.equal((await browser.get('/')).headers.get('Location'), '/o/larkspur-coffee');
+  const [member] = await fresh`select is_operator from members where email = ${sign_in.email}`;
   assert.equal(member?.['is_operator'], true);
 });
 
@@ -63,7 +64,7 @@ test("the demo's comments are analyzed and its last month summarized", async () 
     await db<{ id: string; created_at: Date; ai_enabled: boolean }[]>`
       select id, created_at, ai_enabled from organizations where id = ${demoOrganization}`,
   );
-  assert.ok(ai_enabled && created_at.getTime() < Date.now() - 180 * 86_400_000);
+  assert.ok(ai_enabled && created_at.getTime() < Date.now() - 365 * 86_400_000);
   const waiting = await db<AnalysisRequest[]>`
     select org_id, response_id, tries, asked_at::text as asked_at from waiting_analyses where org_id = ${id}`;
   const tools = readingTools(db);
@@ -72,8 +73,8 @@ test("the demo's comments are analyzed and its last month summarized", async () 
 
   const { left, themes, sentiments, risks, text } = one(
     await db`
-      select (select count(*)::int from responses where comment is not null)
-               - (select count(*)::int from analyses) as left,
+      select (select count(*)::int from responses r
+              where comment is not null and not exists (select from analyses where response_id = r.id)) as left,
              (select count(distinct theme)::int from analyses, unnest(themes) theme) as themes,
              (select count(distinct sentiment)::int from analyses) as sentiments,
              (select count(distinct churn_risk)::int from analyses) as risks,
@@ -103,7 +104,7 @@ test('the running service summarizes earlier months of the demo', async () => {
     where s.org_id = ${demoOrganization} order by period_start`;
   assert.deepEqual(
     summaries.map(({ ago }) => ago),
-    [5, 4, 3, 2, 1],
+    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
   );
   for (const { months, responses, compared } of summaries.slice(1)) {
     assert.ok(months === '0101' && responses > 20 && compared, `${months} ${responses}`);
@@ -129,15 +130,57 @@ for (const survey of surveys) {
     const { contacts, anonymous } = makeStory(survey, now);
     const { lowest, highest } = typeFacts(survey.type);
 
-    assert.equal(new Set(contacts.map(({ email }) => email)).size, survey.contacts);
+    assert.equal(new Set(contacts.map(({ email }) => email)).size, survey.people);
     for (const { created_at, sent_at, answer } of contacts) {
       if (sent_at) assert.ok(created_at < sent_at);
       if (answer) assert.ok(sent_at && sent_at <= answer.created_at && answer.created_at <= now);
     }
     const answers = [...anonymous, ...contacts.flatMap(({ answer }) => answer ?? [])];
-    const mails = contacts.filter(({ sent_at }) => sent_at).length;
-    assert.ok(answers.length < mails, `${answers.length} answers to ${mails} mails`);
+    const comments = answers
+      .filter(({ comment }) => comment !== null)
+      .sort((one, other) => +one.created_at - +other.created_at)
+      .map(({ comment }) => comment);
+    assert.ok(comments.every((comment, at) => comment !== comments[at + 1]));
     for (const { score } of answers) assert.ok(score >= lowest && score <= highest);
     assert.deepEqual(makeStory(survey, now), { contacts, anonymous });
   });
 }
+
+test('the score of the demo falls after the update of the app and recovers', async () => {
+  const scores = await db<{ nps: number }[]>`
+    select (100.0 * (count(*) filter (where category = 'promoter')
+                       - count(*) filter (where category = 'detractor')) / count(*))::float8 as nps
+    from responses r
+    join surveys s on s.id = r.survey_id
+    cross join lateral (
+      select date_trunc('month', now() at time zone 'UTC') - interval '5 months' + interval '8 days' as update
+    ) u
+    where s.type = 'nps' and s.audience is null
+    group by case when r.created_at at time zone 'UTC' < update then 0
+                  when r.created_at at time zone 'UTC' < update + interval '45 days' then 1
+                  when r.created_at at time zone 'UTC' > update + interval '85 days' then 3 else 2 end
+    order by min(r.created_at)`;
+  const [before, during, , after] = scores.map(({ nps }) => nps);
+  assert.ok(before! - during! > 20 && after! - during! > 25, `${before} ${during} ${after}`);
+});
+
+test('the demo sends no reminder and no delivery of its own', async () => {
+  const past = one(
+    await db`
+      select (select count(*)::int from mails where org_id = ${demoOrganization}) as mails,
+             (select count(*)::int from mails where org_id = ${demoOrganization} and reminder = 1) as reminders,
+             (select count(*)::int from suppressions where org_id = ${demoOrganization}) as suppressions,
+             (select count(*)::int from replies where org_id = ${demoOrganization}) as replies,
+             (select count(*)::int from ended_deliveries where org_id = ${demoOrganization}) as deliveries,
+             (select count(*)::int from pending_deliveries where org_id = ${demoOrganization}) as pending,
+             (select count(*)::int from response_answers where org_id = ${demoOrganization}) as answered`,
+  );
+  for (const [what, count] of Object.entries(past)) {
+    assert.equal(count > 0, what !== 'pending', `${count} ${what}`);
+  }
+  await sweepCampaigns({ db });
+  const open = await db`
+    select from mails where org_id = ${demoOrganization} and status in ('claimed', 'sending')
+    union all select from campaign_contacts where org_id = ${demoOrganization} and batch_id is null`;
+  assert.equal(open.length, 0);
+});

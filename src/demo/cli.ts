@@ -5,6 +5,7 @@ import { flag } from '../lib/cli/command.ts';
 import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { listOrganizations } from '../organizations/queries.ts';
+import { configuredSecrets } from '../settings.ts';
 import { shareUrl } from '../surveys/lifecycle.ts';
 import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 
@@ -13,7 +14,7 @@ const program = isSea() ? 'askback' : 'ops/askback';
 
 export const demoCommand = databaseCommand({
   name: 'demo',
-  does: 'loads a demo organization with half a year of feedback, once, and prints its keys',
+  does: 'loads a demo organization with a year of feedback, once, and prints its keys',
   options: { yes: flag('add the demo even if there are other organizations') },
   async run(db, { yes }, { config }) {
     const organizations = await listOrganizations(db);
@@ -24,7 +25,8 @@ export const demoCommand = databaseCommand({
       );
     }
     const address = await publicUrlOf(db, config);
-    const filled = await fillDemo(db, new Date());
+    const secrets = configuredSecrets(config, config.dataDir);
+    const filled = await fillDemo({ db, secrets }, new Date());
     if (!filled) return describeExisting(address);
     return describeDemo(filled, address ?? '$ADDRESS', config.smtpUrl === null);
   },
@@ -47,7 +49,7 @@ function describeDemo(
   const mailbox = hasMailbox
     ? mailboxAt(address)
     : 'none: emails go out through ASKBACK_SMTP_URL, including the one below';
-  const text = `Loaded a demo organization with half a year of feedback.
+  const text = `Loaded a demo organization: a coffee roaster with a year of feedback.
 
   app            ${address}
   sign in        ${signIn ? `${signIn.email}  ${signIn.password}` : 'with your existing account'}

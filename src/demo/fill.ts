@@ -1,21 +1,34 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { commandActor, recordAct } from '../audit/acts.ts';
-import { saveContacts } from '../contacts/queries.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { issueKey } from '../keys/manage.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { hashPassword } from '../members/password.ts';
 import { hasMembers, insertMember, saveRole } from '../members/queries.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
-import { insertImported } from '../responses/import.ts';
 import { insertWaitingSince } from '../responses/waiting-analyses.ts';
+import type { Role } from '../sessions/session.ts';
+import { saveTheme } from '../summaries/queries.ts';
 import { addSurvey } from '../surveys/lifecycle.ts';
 import { insertTag } from '../tags/tags.ts';
-import { type DemoSurvey, makeStory, storyDays, surveys, tags } from './story.ts';
+import { languageOf } from '../web/language.ts';
+import { fillHistory, fillWebhook, insertRows, type Owner } from './history.ts';
+import sayings from './sayings.json' with { type: 'json' };
+import {
+  type DemoSurvey,
+  languages,
+  makeStory,
+  questionsOf,
+  reminderDays,
+  storyDays,
+  surveys,
+} from './story.ts';
 
 export const demoOrganization = 'd3300000-0000-4000-8000-000000000001';
 
-const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
+const name = 'Larkspur Coffee';
+const sender = { from_name: name, from_email: 'hello@example.com' };
 
 export type FilledDemo = {
   readKey: string;
@@ -25,42 +38,89 @@ export type FilledDemo = {
   survey: { id: string; share_id: string };
 };
 
+type FillTools = { db: Db; secrets: Secrets };
+
 /**
- * Fills one organization with half a year of feedback, all or nothing; undefined if it exists. The running service then
+ * Fills one organization with a year of feedback, all or nothing; undefined if it exists. The running service then
  * analyzes the comments and writes the monthly summaries.
  */
-export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefined> {
+export async function fillDemo(
+  { db, secrets }: FillTools,
+  now: Date,
+): Promise<FilledDemo | undefined> {
   const password = makePassword();
   // Hashing is slow, so it runs before the transaction.
   const passwordHash = await hashPassword(password, { address: 'demo' });
   return await inTransaction(db, async (tx) => {
+    const began = new Date(now.getTime() - (storyDays + 1) * 86_400_000);
     const organization = await insertOrganizationOnce(tx, {
       id: demoOrganization,
-      name: 'Larkspur (demo)',
+      name,
+      color: '#7A4A2B',
       ai_enabled: true,
-      created_at: daysBefore(now, storyDays + 1),
+      created_at: began,
     });
     if (!organization) return undefined;
     const orgId = organization.id;
-
+    const signIn = await addDemoMember(tx, orgId, { password, passwordHash });
+    const owners = await addColleagues(tx, orgId);
+    for (const theme of sayings.themes) await saveTheme(tx, orgId, theme);
+    const tagIds = new Map<string, string>();
+    for (const tag of tags) tagIds.set(tag.name, (await insertTag(tx, orgId, tag)).id);
+    await insertRows(
+      tx,
+      'canned_texts',
+      sayings.canned.map((text) => ({ org_id: orgId, ...text })),
+    );
     const filled: FilledDemo['survey'][] = [];
-    for (const survey of surveys) filled.push(await fillSurvey(tx, orgId, survey, now));
-    await insertWaitingSince(tx, orgId, daysBefore(now, storyDays + 1));
+    const responses = [];
+    for (const survey of surveys) {
+      const created = await addDemoSurvey(tx, orgId, { survey, createdAt: began });
+      filled.push(created);
+      const of = { orgId, survey: created, owners, tagIds, now };
+      responses.push(...(await fillHistory(tx, of, makeStory(survey, now))));
+    }
+    await fillWebhook(tx, { orgId, secrets, now }, responses);
+    await insertWaitingSince(tx, orgId, began);
     await enqueue(tx, [
       ...summarizedMonths.map((monthsAgo) => summaryJob(orgId, now, monthsAgo)),
       { task: 'summaries.month', payload: { org_id: orgId, tries: 0 } },
     ]);
-    for (const tag of tags) await insertTag(tx, orgId, tag);
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
     await recordAct(tx, { orgId, actor: commandActor(), act: 'demo.filled' });
     const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
-    const signIn = await addDemoMember(tx, orgId, { password, passwordHash });
     return { readKey: read.key, writeKey: write.key, signIn, survey: filled[0]! };
   });
 }
 
+/** In every language that customers of the demo speak. */
+async function addDemoSurvey(
+  tx: Sql,
+  orgId: string,
+  { survey, createdAt }: { survey: DemoSurvey; createdAt: Date },
+) {
+  const textsIn = (tag: string) => {
+    const { questions: _questions, ...texts } =
+      languageOf(tag).texts.templates(name)[survey.template];
+    return texts;
+  };
+  return await addSurvey(tx, orgId, {
+    name: survey.name,
+    type: survey.type,
+    audience: survey.topic === 'employees' ? 'employee' : null,
+    ...sender,
+    ...textsIn('en'),
+    language: 'en',
+    texts: Object.fromEntries(languages.map((tag) => [tag, textsIn(tag)])),
+    questions: questionsOf(survey),
+    reminders: survey.by === 'campaign' ? [{ after_days: reminderDays }] : [],
+    status: 'active',
+    created_at: createdAt,
+  });
+}
+
 /** Months ago. The service summarizes last month without a request. The organization's time zone is UTC. */
-const summarizedMonths = [5, 4, 3, 2];
+const summarizedMonths = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 /** How often the job of a summary waits for the analysis of comments. */
 const maxWaits = 12;
 
@@ -80,41 +140,31 @@ function summaryJob(orgId: string, now: Date, monthsAgo: number): NewJob {
   };
 }
 
-const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 86_400_000);
+export const tags = [
+  { name: 'App', color: '#1D4ED8' },
+  { name: 'Delivery', color: '#C2410C' },
+  { name: 'Idea', color: '#6D28D9' },
+  { name: 'Praise', color: '#15803D' },
+  { name: 'Refund', color: '#B91C1C' },
+] as const;
 
-async function fillSurvey(tx: Sql, orgId: string, survey: DemoSurvey, now: Date) {
-  const created = await addSurvey(tx, orgId, {
-    name: survey.name,
-    type: survey.type,
-    audience: survey.audience,
-    ...sender,
-    question_text: survey.question,
-    reply_to: sender.from_email,
-    subject: null,
-    language: 'en',
-    status: 'active',
-    created_at: daysBefore(now, storyDays + 1),
-  });
-  const target = { orgId, surveyId: created.id };
-  const { contacts, anonymous } = makeStory(survey, now);
-  const rows = contacts.map(({ answer, ...contact }) => ({
-    ...contact,
-    status: answer
-      ? ('responded' as const)
-      : contact.sent_at
-        ? ('sent' as const)
-        : ('pending' as const),
-    responded_at: answer?.created_at ?? null,
-  }));
-  const saved = await saveContacts(tx, target, rows);
-  const idOf = new Map(saved.map(({ id, email }) => [email, id]));
-  await insertImported(tx, target, [
-    ...contacts.flatMap(({ email, answer }) =>
-      answer ? [{ ...answer, contact_id: idOf.get(email) ?? null }] : [],
-    ),
-    ...anonymous.map((answer) => ({ ...answer, contact_id: null })),
-  ]);
-  return created;
+/** Nobody can sign in as a colleague: they have no password. */
+const colleagues: readonly { name: string; email: string; role: Role }[] = [
+  { name: 'Mara Lindholm', email: 'mara@larkspur.example', role: 'editor' },
+  { name: 'Jonas Adler', email: 'jonas@larkspur.example', role: 'editor' },
+  { name: 'Aisha Karim', email: 'aisha@larkspur.example', role: 'editor' },
+  { name: 'Tom Verbeek', email: 'tom@larkspur.example', role: 'viewer' },
+];
+
+async function addColleagues(tx: Sql, orgId: string): Promise<Owner[]> {
+  const owners: Owner[] = [];
+  for (const { name, email, role } of colleagues) {
+    const member = await insertMember(tx, { email, name, passwordHash: null, isOperator: false });
+    if (!member) continue;
+    await saveRole(tx, { orgId, memberId: member.id, role });
+    if (role === 'editor') owners.push({ id: member.id, name });
+  }
+  return owners;
 }
 
 type DemoSignIn = { email: string; password: string };

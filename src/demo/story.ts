@@ -1,70 +1,383 @@
+import type { StoredAnswer } from '../questions/check-answers.ts';
+import type { QuestionsInput } from '../questions/definition.ts';
 import { type Category, categoryOf, type SurveyType, typeFacts } from '../survey-types.ts';
+import { templateQuestions } from '../surveys/templates.ts';
+import type { TemplateSubject } from '../web/languages/texts.ts';
+import sayings from './sayings.json' with { type: 'json' };
 
-export const storyDays = 180;
+/**
+ * A year of a coffee roaster. Five months ago an update of its app confused addresses and delivery days. The scores fall,
+ * comments speak of the app and of deliveries, and after about ten weeks most customers have come back.
+ */
+export const storyDays = 380;
+export const reminderDays = 5;
 const dayMs = 86_400_000;
-const answeringShare = 0.55;
-const commentingShare = 0.6;
-const anonymousShare = 0.1;
-const waitingDays = 3;
-const plans = ['free', 'team', 'business'] as const;
-const countries = ['DE', 'US', 'FR', 'GB', 'NL'] as const;
+/** Between two monthly campaigns. The last one is older than its reminders and their answers. */
+const monthDays = 30.4;
+const lastCampaignDays = 10;
+const campaigns = 12;
+/** In these days after the update comments speak of it, and later of the recovery. */
+const releaseDays = 75;
+const recoveryDays = 140;
 
-/** The history of one survey until now, reproducible for the same survey and time. */
-export function makeStory(survey: DemoSurvey, now: Date) {
-  const random = randomFrom(survey.name);
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-  const before = (days: number) => new Date(now.getTime() - days * dayMs);
+export const languages = ['de', 'fr', 'nl'] as const;
+const countries = [
+  ...['DE', 'DE', 'DE', 'AT', 'GB', 'GB', 'IE', 'FR', 'FR', 'NL', 'NL', 'US'],
+] as const;
+const languageIn: Readonly<Record<string, string>> = { DE: 'de', AT: 'de', FR: 'fr', NL: 'nl' };
+const plans = ['subscription', 'subscription', 'single bag', 'single bag', 'office'] as const;
+const coffees = ['Nightjar', 'Meadow', 'Harbour', 'Dusk'] as const;
+/** Sales by month, from January. */
+const seasons = [0.9, 0.9, 1, 1, 1, 0.9, 0.7, 0.7, 1, 1.1, 1.4, 1.7];
 
-  function contact(place: number) {
-    const first = firstNames[place % firstNames.length]!;
-    const last = lastNames[(place * 7 + Math.floor(place / firstNames.length)) % lastNames.length]!;
-    const daysAgo = random() * storyDays;
-    const asked = daysAgo > waitingDays;
-    const answers = asked && random() < answeringShare;
-    return {
-      name: `${first} ${last}`,
-      email: `${first}.${last}.${place + 1}@example.com`.toLowerCase(),
-      properties: {
-        plan: plans[place % plans.length]!,
-        country: countries[place % countries.length]!,
-      },
-      created_at: before(daysAgo + 0.5),
-      sent_at: asked ? before(daysAgo) : null,
-      answer: answers ? answer(daysAgo - random() * waitingDays) : null,
-    };
-  }
+type Topic = Exclude<
+  keyof typeof sayings,
+  'questions' | 'wishes' | 'replies' | 'notes' | 'canned' | 'themes'
+>;
+type About = Category | 'release' | 'recovery' | 'december';
+/** Shares of the options of the first question. */
+type Leanings = Readonly<Partial<Record<About, readonly number[]>>>;
 
-  function answer(daysAgo: number) {
-    const category = pickCategory(survey, 1 - daysAgo / storyDays, random() * 100);
-    const sayings = survey.sayings[category];
-    const comments = sayings.length > 0 && random() < commentingShare;
-    return {
-      score: pick(scoresOf(survey, category)),
-      category,
-      comment: comments ? pick(sayings) : null,
-      created_at: before(daysAgo),
-    };
-  }
+export type DemoSurvey = {
+  name: string;
+  type: SurveyType;
+  topic: Topic;
+  template: TemplateSubject;
+  /** Campaigns mail all new customers of a month, requests one customer after an event. */
+  by: 'campaign' | 'request' | 'link';
+  people: number;
+  anonymous: number;
+  answering: number;
+  /** Percentages at the beginning of the year. */
+  promoters: number;
+  passives: number;
+  /** Points that the update costs. */
+  dip: number;
+  leanings: Leanings;
+};
 
-  const contacts = Array.from({ length: survey.contacts }, (_, place) => contact(place));
-  /** From the shareable link. */
-  const anonymous = Array.from({ length: Math.round(survey.contacts * anonymousShare) }, () =>
-    answer(random() * storyDays),
+export const surveys: readonly DemoSurvey[] = [
+  {
+    name: 'Customer loyalty',
+    type: 'nps',
+    topic: 'nps',
+    template: 'nps',
+    by: 'campaign',
+    people: 1000,
+    anonymous: 60,
+    answering: 0.44,
+    promoters: 56,
+    passives: 27,
+    dip: 44,
+    leanings: {
+      promoter: [0.55, 0.1, 0.2, 0.1, 0.05],
+      passive: [0.15, 0.4, 0.1, 0.15, 0.2],
+      detractor: [0.3, 0.3, 0.15, 0.05, 0.2],
+      release: [0.02, 0.03, 0.15, 0.4, 0.4],
+    },
+  },
+  {
+    name: 'After delivery',
+    type: 'star5',
+    topic: 'delivery',
+    template: 'delivery',
+    by: 'request',
+    people: 420,
+    anonymous: 40,
+    answering: 0.46,
+    promoters: 74,
+    passives: 14,
+    dip: 36,
+    leanings: {
+      promoter: [0.45, 0.53, 0.02],
+      passive: [0.05, 0.75, 0.2],
+      detractor: [0, 0.2, 0.8],
+      release: [0, 0.05, 0.95],
+    },
+  },
+  {
+    name: 'After a support case',
+    type: 'csat',
+    topic: 'support',
+    template: 'support',
+    by: 'request',
+    people: 260,
+    anonymous: 0,
+    answering: 0.52,
+    promoters: 71,
+    passives: 13,
+    dip: 26,
+    leanings: {
+      promoter: [0.92, 0.07, 0.01],
+      passive: [0.5, 0.4, 0.1],
+      detractor: [0.05, 0.35, 0.6],
+    },
+  },
+  {
+    name: 'Changing a subscription',
+    type: 'ces',
+    topic: 'effort',
+    template: 'effort',
+    by: 'request',
+    people: 180,
+    anonymous: 0,
+    answering: 0.5,
+    promoters: 58,
+    passives: 22,
+    dip: 40,
+    leanings: {
+      passive: [0.4, 0.2, 0.2, 0.2],
+      detractor: [0.35, 0.25, 0.25, 0.15],
+      release: [0.1, 0.05, 0.15, 0.7],
+    },
+  },
+  {
+    name: 'Help pages',
+    type: 'thumbs',
+    topic: 'website',
+    template: 'website',
+    by: 'link',
+    people: 0,
+    anonymous: 210,
+    answering: 1,
+    promoters: 76,
+    passives: 0,
+    dip: 22,
+    leanings: {},
+  },
+  {
+    name: 'Working at Larkspur',
+    type: 'nps',
+    topic: 'employees',
+    template: 'employees',
+    by: 'request',
+    people: 46,
+    anonymous: 0,
+    answering: 0.8,
+    promoters: 50,
+    passives: 28,
+    dip: 24,
+    leanings: {},
+  },
+];
+
+/** The questions of the template. Customers are also asked for wishes, and may name the delivery. */
+export function questionsOf({ template, topic }: DemoSurvey): QuestionsInput {
+  const questions = templateQuestions(template, { language: 'en', translations: languages });
+  if (topic !== 'nps') return questions;
+  const { delivery, wish } = sayings.questions;
+  const [first, ...others] = questions;
+  const added = { id: 'o5', label: delivery.en };
+  const texts = Object.fromEntries(
+    languages.map((tag) => {
+      const words = first!.texts[tag]!;
+      return [tag, { ...words, options: { ...words.options, [added.id]: delivery[tag] } }];
+    }),
   );
+  const wishTexts = Object.fromEntries(languages.map((tag) => [tag, { text: wish[tag] }]));
+  return [
+    { ...first!, options: [...first!.options!, added], texts },
+    ...others,
+    { kind: 'text', text: wish.en, categories: ['promoter'], texts: wishTexts },
+  ];
+}
+
+export type StoryContact = ReturnType<ReturnType<typeof createStory>['contact']>;
+export type StoryAnswer = ReturnType<ReturnType<typeof createStory>['answer']>;
+
+/** The history of one survey until now, oldest first, the same for the same survey and time. */
+export function makeStory(survey: DemoSurvey, now: Date) {
+  const { contact, answer, daysAgo, tell } = createStory(survey, now);
+  const contacts = Array.from({ length: survey.people }, (_, place) => contact(place)).sort(
+    (one, other) => +one.created_at - +other.created_at,
+  );
+  /** From the shareable link. */
+  const anonymous = Array.from({ length: survey.anonymous }, () => answer(daysAgo(), 'en'));
+  tell([...contacts.flatMap((each) => each.answer ?? []), ...anonymous]);
   return { contacts, anonymous };
 }
 
-/** Shifts over the months, so that trends have a shape. */
-function pickCategory(survey: DemoSurvey, progress: number, percentile: number): Category {
-  const promoters = survey.promoters + survey.gain * progress;
-  if (percentile < promoters) return 'promoter';
-  return percentile < promoters + survey.passives ? 'passive' : 'detractor';
+function createStory(survey: DemoSurvey, now: Date) {
+  const random = randomFrom(survey.name);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  const before = (days: number) => new Date(now.getTime() - days * dayMs);
+  const released = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 5, 9);
+  const questions = questionsOf(survey);
+
+  /** More likely in the months of the season. */
+  function daysAgo(): number {
+    for (;;) {
+      const days = random() * (storyDays - 10);
+      if (random() * 1.7 < seasons[before(days).getUTCMonth()]!) return days;
+    }
+  }
+
+  function contact(place: number) {
+    const person = customerAt(place, survey.topic);
+    const language = languageIn[person.properties.country] ?? 'en';
+    const added = daysAgo();
+    const campaign =
+      survey.by === 'campaign' ? Math.floor((added - lastCampaignDays) / monthDays) : null;
+    const isAsked = campaign === null ? added > 1 : campaign >= 0;
+    const seconds = random() * 1800;
+    const asked =
+      campaign === null ? added : lastCampaignDays + campaign * monthDays - seconds / 86_400;
+    const luck = isAsked ? random() : 1;
+    const outcome = luck < 0.018 ? 'bounced' : luck < 0.028 ? 'unsubscribed' : 'sent';
+    const answers = isAsked && outcome === 'sent' && random() < survey.answering;
+    const isLate = survey.by === 'campaign' && random() < 0.3;
+    const delay = Math.min(isLate ? reminderDays + random() * 2 : random() ** 2 * 4, asked * 0.9);
+    const isReminded =
+      isAsked && survey.by === 'campaign' && outcome === 'sent' && (isLate || !answers);
+    return {
+      ...person,
+      created_at: before(added + 0.3),
+      campaign: isAsked && campaign !== null ? campaigns - 1 - campaign : null,
+      sent_at: isAsked ? before(asked) : null,
+      reminded_at: isReminded ? before(asked - reminderDays) : null,
+      status: answers ? ('responded' as const) : isAsked ? outcome : ('pending' as const),
+      answer: answers ? answer(asked - delay, random() < 0.8 ? language : 'en') : null,
+    };
+  }
+
+  function answer(days: number, language: string) {
+    const at = before(days);
+    const since = (at.getTime() - released) / dayMs;
+    const category = pickCategory(survey, { days, since, percentile: random() * 100 });
+    const about = aboutOf(category, { at, since });
+    const { score, commenting } = scoreOf(category, about);
+    return {
+      score,
+      category,
+      about,
+      language,
+      created_at: at,
+      comment: null as string | null,
+      comments: random() < commenting,
+      answers:
+        random() < 0.65 ? questions.map((question) => answerTo(question, category, about)) : [],
+      handling: handlingOf(category, days),
+    };
+  }
+
+  function scoreOf(category: Category, about: About) {
+    const scores = scoresOf(survey.type, category).reverse();
+    const skew = about === 'release' ? 0.9 : 1.7;
+    const score = scores[Math.floor(random() ** skew * scores.length)]!;
+    const commenting = { promoter: 0.5, passive: 0.5, detractor: 0.8 }[category];
+    return { score, commenting };
+  }
+
+  function aboutOf(category: Category, { at, since }: { at: Date; since: number }): About {
+    const isUpset = category === 'detractor' || (category === 'passive' && random() < 0.3);
+    if (isUpset && since > 0 && since < releaseDays) return random() < 0.8 ? 'release' : category;
+    const isBack = category === 'promoter' && since > 50 && since < recoveryDays;
+    if (isBack && random() < 0.3) return 'recovery';
+    const isWinter = at.getUTCMonth() === 11 && at.getUTCDate() > 10;
+    const isGift = survey.topic === 'nps' ? category === 'promoter' : category === 'detractor';
+    return isWinter && isGift && random() < 0.6 ? 'december' : category;
+  }
+
+  function answerTo(question: QuestionsInput[number], category: Category, about: About) {
+    const { kind, categories, options } = question;
+    if (categories && !categories.includes(category)) return null;
+    if (kind === 'text') return random() < 0.4 ? { text: pick(sayings.wishes) } : null;
+    if (kind === 'scale') {
+      const best = { promoter: 5, passive: 4, detractor: 2 }[category];
+      return { value: Math.max(1, best - (random() < 0.4 ? 1 : 0)) };
+    }
+    const isFirst = question.text === questions[0]!.text;
+    const shares = isFirst ? (survey.leanings[about] ?? survey.leanings[category]) : undefined;
+    const id = options![placeIn(shares ?? options!.map(() => 1 / options!.length), random())]!.id!;
+    if (kind === 'choice') return { value: id } satisfies StoredAnswer;
+    return { value: [...new Set([id, pick(options!).id!])] };
+  }
+
+  /** Old complaints are done. Of the newer ones some are open, with or without an owner. */
+  function handlingOf(category: Category, days: number) {
+    const luck = random();
+    const isComplaint = category === 'detractor';
+    const isDone = isComplaint && luck < (days > 30 ? 0.95 : 0.4);
+    const isOwned = isDone || (isComplaint && luck < 0.7);
+    return {
+      isDone,
+      owner: isOwned ? Math.floor(random() * 3) : null,
+      reply: isDone && random() < 0.55,
+      note: isOwned && random() < 0.25,
+      hours: 2 + random() * 30,
+      luck: random(),
+    };
+  }
+
+  /** Writes comments in the order of time: each again only after all others of its kind, and never twice in a row. */
+  function tell(answers: StoryAnswer[]) {
+    const decks = new Map<string, string[]>();
+    let last: string | undefined;
+    for (const each of answers.sort((one, other) => +one.created_at - +other.created_at)) {
+      if (!each.comments) continue;
+      const texts = sayings[survey.topic] as Partial<Record<About, Record<string, string[]>>>;
+      const about = texts[each.about] ? each.about : each.category;
+      const language = texts[about]?.[each.language] ? each.language : 'en';
+      const all = texts[about]?.[language] ?? [];
+      const key = `${about} ${language}`;
+      const deck = decks.get(key) ?? [];
+      if (deck.length === 0) deck.push(...shuffled(all, random));
+      decks.set(key, deck);
+      if (deck[0] === last) deck.push(deck.shift()!);
+      if (deck[0] === last) continue;
+      last = deck.shift();
+      each.comment = last ?? null;
+    }
+  }
+
+  return { contact, answer, daysAgo, tell };
 }
 
-function scoresOf({ type }: DemoSurvey, category: Category): number[] {
+/** Improves over the year, and falls with the update. */
+function pickCategory(
+  { promoters, passives, dip, topic }: DemoSurvey,
+  { days, since, percentile }: { days: number; since: number; percentile: number },
+): Category {
+  const gain = 12 * (1 - days / storyDays);
+  const hurt = since < 0 ? 0 : dip * Math.exp(-Math.max(0, since - 20) / 30);
+  const bar = Math.max(promoters + gain - hurt, 8);
+  if (percentile < bar) return 'promoter';
+  return topic !== 'website' && percentile < bar + passives ? 'passive' : 'detractor';
+}
+
+export function scoresOf(type: SurveyType, category: Category): number[] {
   const { lowest, highest } = typeFacts(type);
   const scale = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
   return scale.filter((score) => categoryOf(type, score) === category);
+}
+
+function placeIn(shares: readonly number[], at: number): number {
+  const place = shares.findIndex((_, last) => at < shares.slice(0, last + 1).reduce(add, 0));
+  return place < 0 ? shares.length - 1 : place;
+}
+
+const add = (one: number, other: number) => one + other;
+
+function shuffled<T>(list: readonly T[], random: () => number): T[] {
+  const keyed = list.map((item) => ({ item, key: random() }));
+  return keyed.sort((one, other) => one.key - other.key).map(({ item }) => item);
+}
+
+/** The same people answer several surveys, except that employees are other people. */
+function customerAt(place: number, topic: Topic) {
+  const number = topic === 'employees' ? place + 5000 : place * (topic === 'nps' ? 1 : 2);
+  const first = firstNames[number % firstNames.length]!;
+  const last = lastNames[(number * 7 + Math.floor(number / firstNames.length)) % lastNames.length]!;
+  return {
+    name: `${first} ${last}`,
+    email: `${first}.${last}.${number + 1}@example.com`.toLowerCase(),
+    properties: {
+      country: countries[(number * 5) % countries.length]!,
+      ...(topic === 'employees'
+        ? { team: ['Roastery', 'Warehouse', 'Support', 'Office'][number % 4]! }
+        : { plan: plans[(number * 3) % plans.length]!, coffee: coffees[number % coffees.length]! }),
+    },
+  };
 }
 
 /** Seeded random numbers from 0 to 1 (mulberry32). */
@@ -79,148 +392,11 @@ function randomFrom(word: string): () => number {
 }
 
 const firstNames =
-  'Amara Ben Chiara David Elif Farah Gustav Hana Ivan Jamila Kofi Lena Mateo Nadia Oskar Priya Quentin Rosa Samir Tove Uma Viktor Wanda Yusuf Zoe'.split(
+  'Amara Ben Chiara David Elif Farah Gustav Hana Ivan Jamila Kofi Lena Mateo Nadia Oskar Priya Quentin Rosa Samir Tove Uma Viktor Wanda Yusuf Zoe Anton Britta Cleo Dario Edda'.split(
     ' ',
   );
 
 const lastNames =
-  'Albrecht Bianchi Castillo Dahl Eriksen Fischer Garcia Haddad Ito Jansen Kowalski Lindqvist Moreau Novak Okafor Patel Rossi Silva Tanaka Weber'.split(
+  'Albrecht Bianchi Castillo Dahl Eriksen Fischer Garcia Haddad Ito Jansen Kowalski Lindqvist Moreau Novak Okafor Patel Rossi Silva Tanaka Weber Brandt Dubois Ekberg Fontaine Hughes'.split(
     ' ',
   );
-
-export type DemoSurvey = {
-  name: string;
-  type: SurveyType;
-  audience: 'employee' | null;
-  question: string;
-  contacts: number;
-  promoters: number;
-  passives: number;
-  gain: number;
-  sayings: Readonly<Record<Category, readonly string[]>>;
-};
-
-const product = {
-  promoter: [
-    'Set up in an afternoon, and the whole team uses it by now.',
-    'Support answered within ten minutes and actually solved it.',
-    'Does exactly what it says. I recommended it to two clients already.',
-    'The reports save me half a day every month.',
-    'Fast, clear, and the price is fair.',
-    'Best onboarding I have seen in years.',
-    'The new search is a joy.',
-  ],
-  passive: [
-    'Good, but the mobile app needs work.',
-    'It does the job. Exporting to Excel could be easier.',
-    'Solid product, though the price went up again.',
-    'Nice, but I miss an integration with our calendar.',
-    'Works well most days; syncing is sometimes slow.',
-  ],
-  detractor: [
-    'Too slow since the last update. Pages take ten seconds to load.',
-    'We were billed twice and it took three weeks to get an answer.',
-    'Too expensive for what it does, we are looking at alternatives.',
-    'The import lost half of our contacts.',
-    'Nobody from support ever called back.',
-    'Confusing menus, I never find what I need.',
-  ],
-} as const;
-
-const workplace = {
-  promoter: [
-    'I trust my team, and I am trusted.',
-    'Flexible hours make all the difference with two kids.',
-    'I learned more here in a year than anywhere else.',
-  ],
-  passive: [
-    'Good people, but too many meetings.',
-    'I like my work; I would like to see where it leads.',
-  ],
-  detractor: [
-    'Decisions come from above without a reason.',
-    'Too much overtime this spring.',
-    'Salaries have fallen behind.',
-  ],
-} as const;
-
-const service = {
-  promoter: [
-    'Friendly, quick, solved on the first call.',
-    'She knew the answer at once. Thank you!',
-    'Delivered a day early and well packed.',
-  ],
-  passive: ['Fine in the end, but I had to explain it twice.', 'Okay. The waiting music is not.'],
-  detractor: [
-    'Forty minutes on hold, then I was cut off.',
-    'The parcel came damaged and the return form did not work.',
-    'I got three different answers from three people.',
-  ],
-} as const;
-
-const customers = { audience: null, contacts: 90, promoters: 48, passives: 27, gain: 14 } as const;
-
-export const surveys: readonly DemoSurvey[] = [
-  {
-    ...customers,
-    name: 'Customer loyalty',
-    type: 'nps',
-    question: 'How likely are you to recommend us to a friend or colleague?',
-    contacts: 150,
-    sayings: product,
-  },
-  {
-    ...customers,
-    name: 'Working here',
-    type: 'nps',
-    audience: 'employee',
-    question: 'How likely are you to recommend us as a place to work?',
-    contacts: 45,
-    sayings: workplace,
-  },
-  {
-    ...customers,
-    name: 'After a support case',
-    type: 'csat',
-    question: 'How satisfied are you with the help you got?',
-    promoters: 62,
-    sayings: service,
-  },
-  {
-    ...customers,
-    name: 'Changing a plan',
-    type: 'ces',
-    question: 'How easy was it to change your plan?',
-    gain: 25,
-    sayings: product,
-  },
-  {
-    ...customers,
-    name: 'Delivery',
-    type: 'star5',
-    question: 'How many stars does our delivery get?',
-    promoters: 66,
-    gain: -18,
-    sayings: service,
-  },
-  {
-    ...customers,
-    name: 'Help article',
-    type: 'thumbs',
-    question: 'Did this article help you?',
-    promoters: 74,
-    passives: 0,
-    sayings: {
-      promoter: ['Step three was what I needed.', 'Clear pictures.'],
-      passive: [],
-      detractor: ['Out of date: the button is gone.', 'It does not say what to do on a phone.'],
-    },
-  },
-];
-
-export const tags = [
-  { name: 'Billing', color: '#C2410C' },
-  { name: 'Feature request', color: '#1D4ED8' },
-  { name: 'Praise', color: '#15803D' },
-  { name: 'Urgent', color: '#B91C1C' },
-] as const;

@@ -1,4 +1,5 @@
 import { demoOrganization, fillDemo } from '../../src/demo/fill.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import type { Db } from '../../src/lib/db/db.ts';
 import { signIn } from '../support/make/session.ts';
 import { type BenchDatabase, benchDatabase } from './database.ts';
@@ -47,7 +48,8 @@ export async function measureScreens(
   alsoMeasure: AlsoMeasure,
 ): Promise<ScreenCost[]> {
   const shared = await withDatabase(server, async ({ url, db }) => {
-    const demo = await fillDemo(db, new Date());
+    const secrets = createSecrets([Buffer.alloc(32, 1)]);
+    const demo = await fillDemo({ db, secrets }, new Date());
     return await withService(url, async (service) => {
       const costs = await measureCrowd(service, db, ofOne);
       await alsoMeasure(service, demo?.readKey ?? '');

@@ -70,7 +70,7 @@ export const responseEntries: readonly ScreenEntry[] = [
   {
     name: 'responses-property',
     as: 'editor',
-    path: ({ full }) => `/o/${full.slug}/responses?property=plan%3Dteam`,
+    path: ({ full }) => `/o/${full.slug}/responses?property=plan%3Doffice`,
   },
   {
     name: 'responses-more-filters',

@@ -5,6 +5,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { BrowserContext } from 'playwright-core';
 import type { AppTools } from '../../src/app.ts';
 import { demoOrganization, fillDemo } from '../../src/demo/fill.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import type { Db } from '../../src/lib/db/db.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { makeMember, signIn, slugOfOrganization } from '../support/make/session.ts';
@@ -14,7 +15,7 @@ import { testDatabase } from '../support/probe/database.ts';
 /** The whole application for a browser, with the demo's organization and an empty one. */
 export async function makeScene(over: Partial<AppTools> = {}): Promise<BrowserScene> {
   const { db } = await testDatabase();
-  await fillDemo(db, new Date());
+  await fillDemo({ db, secrets: createSecrets([Buffer.alloc(32, 1)]) }, new Date());
   const empty = await makeOrganization(db, { name: 'Northgate Clinic', slug: 'northgate-clinic' });
   let routes: BrowserScene['routes'] = [];
   const base = await serveApp((publicUrl) => {

@@ -1,0 +1,457 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { addUsage, lockUsage } from '../organizations/queries.ts';
+import type { StoredAnswer } from '../questions/check-answers.ts';
+import type { Question } from '../questions/definition.ts';
+import { insertSuppressions } from '../suppressions/queries.ts';
+import type { ManagedSurvey } from '../surveys/queries.ts';
+import { newSecret } from '../webhooks/deliver.ts';
+import { detractorDetected, responseReceived } from '../webhooks/events.ts';
+import sayings from './sayings.json' with { type: 'json' };
+import { type makeStory, reminderDays, type StoryAnswer, type StoryContact } from './story.ts';
+
+type Row = Record<string, unknown>;
+
+/** Writes rows of the past, which no feature can. They have the same columns. */
+export async function insertRows(sql: Sql, table: string, rows: readonly Row[]) {
+  if (rows.length === 0) return;
+  const columns = sql(Object.keys(rows[0]!));
+  await sql`
+    insert into ${sql(table)} (${columns})
+    select ${columns}
+    from json_populate_recordset(null::${sql(table)}, ${JSON.stringify(rows)}::text::json)`;
+}
+
+const hoursAfter = (time: Date, hours: number) => new Date(time.getTime() + hours * 3_600_000);
+
+/** An id that sorts by this time, as `id_at` makes it. */
+function idAt(time: Date): string {
+  const hex = time.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000${randomUUID().slice(18)}`;
+}
+
+export type Owner = { id: string; name: string };
+
+type HistoryOf = {
+  orgId: string;
+  survey: ManagedSurvey;
+  owners: readonly Owner[];
+  tagIds: ReadonlyMap<string, string>;
+  now: Date;
+};
+
+type PastContact = StoryContact & { id: string };
+export type PastResponse = StoryAnswer & { id: string; survey: ManagedSurvey; name: string | null };
+
+/** Writes what happened to a survey, and returns its responses. */
+export async function fillHistory(
+  tx: Sql,
+  of: HistoryOf,
+  { contacts: people, anonymous }: ReturnType<typeof makeStory>,
+): Promise<PastResponse[]> {
+  const key = { org_id: of.orgId, survey_id: of.survey.id };
+  const contacts = people.map((contact) => ({ ...contact, id: idAt(contact.created_at) }));
+  await insertRows(
+    tx,
+    'contacts',
+    contacts.map(({ id, email, name, properties, status, sent_at, answer, created_at }) => ({
+      ...key,
+      id,
+      email,
+      name,
+      properties,
+      status,
+      failure_reason: status === 'bounced' ? noMailbox : null,
+      token: randomBytes(24).toString('base64url'),
+      sent_at: status === 'bounced' ? null : sent_at,
+      responded_at: answer?.created_at ?? null,
+      created_at,
+    })),
+  );
+  await fillMails(tx, of, contacts);
+  const toResponse = (answer: StoryAnswer, contact: PastContact | null) => ({
+    ...answer,
+    id: randomUUID(),
+    survey: of.survey,
+    contactId: contact?.id ?? null,
+    name: contact?.name ?? null,
+  });
+  const responses = [
+    ...contacts.flatMap((contact) => (contact.answer ? [toResponse(contact.answer, contact)] : [])),
+    ...anonymous.map((answer) => toResponse(answer, null)),
+  ];
+  await insertRows(
+    tx,
+    'responses',
+    responses.map(({ id, contactId, handling, ...answer }) => ({
+      ...key,
+      id,
+      contact_id: contactId,
+      source: contactId === null ? 'share' : 'link',
+      score: answer.score,
+      category: answer.category,
+      comment: answer.comment,
+      language: answer.language,
+      chosen_state: handling.isDone ? 'done' : null,
+      owner_id: handling.owner === null ? null : (of.owners[handling.owner]?.id ?? null),
+      created_at: answer.created_at,
+    })),
+  );
+  await insertRows(tx, 'response_answers', responses.flatMap(answersOf(of)));
+  await fillFollowUp(tx, of, responses);
+  return responses;
+}
+
+const answersOf =
+  ({ orgId, survey }: HistoryOf) =>
+  ({ id, answers, created_at }: PastResponse) => {
+    const given = answers.flatMap((answer, at): [string, StoredAnswer][] => {
+      const question: Question | undefined = survey.questions[at];
+      return answer && question ? [[question.id, answer]] : [];
+    });
+    if (given.length === 0) return [];
+    const saved_at = hoursAfter(created_at, 0.02);
+    const answered = { answers: Object.fromEntries(given), sent: true, saved_at };
+    return [{ org_id: orgId, response_id: id, ...answered, completed_at: saved_at }];
+  };
+
+const noMailbox = '550 5.1.1 The email account that you tried to reach does not exist';
+
+/** The emails of a survey, with its campaigns and their reminders if it has any. */
+async function fillMails(tx: Sql, of: HistoryOf, contacts: readonly PastContact[]) {
+  const { orgId, survey } = of;
+  const key = { org_id: orgId, survey_id: survey.id };
+  const asked = contacts.filter(({ sent_at }) => sent_at !== null);
+  const runs = new Map<string, PastContact[]>();
+  for (const contact of asked) {
+    const name = contact.campaign === null ? '' : String(contact.campaign);
+    runs.set(name, [...(runs.get(name) ?? []), contact]);
+  }
+  const mails = new Map<string, string>();
+  for (const [name, people] of runs) {
+    const batch = name === '' ? null : await fillCampaign(tx, of, people, startOf(people));
+    const rows = people.map((contact) => {
+      const at = contact.sent_at!;
+      mails.set(contact.id, idAt(at));
+      const isBounced = contact.status === 'bounced';
+      return {
+        ...mailRow(key, contact, at),
+        id: mails.get(contact.id),
+        request_id: batch ?? randomUUID(),
+        ...(isBounced
+          ? { status: 'failed', reason: noMailbox, reason_code: 'rejected', blocks_resend: false }
+          : { status: 'sent', reason: null, reason_code: null, blocks_resend: true }),
+      };
+    });
+    await insertRows(tx, 'mails', rows);
+  }
+  await fillReminders(tx, of, asked, mails);
+  await fillUsage(tx, orgId, asked);
+  const gone = asked.filter(({ status }) => status === 'bounced' || status === 'unsubscribed');
+  await insertSuppressions(
+    tx,
+    orgId,
+    gone.map(({ email, status, sent_at }) => {
+      const isBounced = status === 'bounced';
+      return {
+        email,
+        kind: isBounced ? ('bounced' as const) : ('unsubscribed' as const),
+        detail: isBounced ? noMailbox : null,
+        created_at: sent_at,
+      };
+    }),
+  );
+}
+
+const startOf = (people: readonly PastContact[]) =>
+  new Date(Math.min(...people.map(({ sent_at }) => +sent_at!)) - 60_000);
+
+const mailRow = (key: Row, { id, email }: PastContact, at: Date) => ({
+  ...key,
+  contact_id: id,
+  email,
+  awaited: false,
+  blocks_resend: true,
+  attempts: 1,
+  server_reply: '250 2.0.0 Ok: queued',
+  month: `${at.toISOString().slice(0, 7)}-01`,
+  claimed_at: at,
+  sending_at: at,
+  finished_at: hoursAfter(at, 0.001),
+});
+
+const monthName = (time: Date) =>
+  time.toLocaleDateString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+/** A finished campaign with one batch. Returns the id of the batch. */
+async function fillCampaign(
+  tx: Sql,
+  { orgId, survey }: HistoryOf,
+  people: readonly PastContact[],
+  started: Date,
+) {
+  const ended = new Date(Math.max(...people.map(({ sent_at }) => +sent_at!)) + 60_000);
+  const campaign = {
+    id: randomUUID(),
+    org_id: orgId,
+    survey_id: survey.id,
+    name: `New customers, ${monthName(started)}`,
+    status: 'finished',
+    kind: 'campaign',
+    reminder: 0,
+    after_days: null as number | null,
+    total: people.length,
+    duplicates: 0,
+    invalid: 0,
+    waiting: 0,
+    turn: 1,
+    seen_until: null as Date | null,
+    created_at: hoursAfter(started, -2),
+    started_at: started as Date | null,
+    finished_at: ended as Date | null,
+  };
+  const failed = people.filter(({ status }) => status === 'bounced').length;
+  return await fillBatch(tx, campaign, people, { at: started, failed });
+}
+
+/** A row of campaigns with one batch for these people. */
+async function fillBatch(
+  tx: Sql,
+  campaign: Row,
+  people: readonly PastContact[],
+  { at, failed }: { at: Date; failed: number },
+) {
+  const { id, org_id, survey_id } = campaign;
+  await insertRows(tx, 'campaigns', [campaign]);
+  const batch = {
+    id: randomUUID(),
+    org_id,
+    campaign_id: id,
+    mails: people.length,
+    sent: people.length - failed,
+    blocked: 0,
+    failed,
+    claimed_at: at,
+    ended_at: hoursAfter(at, 0.6),
+  };
+  await insertRows(tx, 'campaign_batches', [batch]);
+  const judged = people.map(({ id: contact_id }) => ({
+    id: randomUUID(),
+    org_id,
+    survey_id,
+    campaign_id: id,
+    contact_id,
+    batch_id: batch.id,
+    created_at: at,
+  }));
+  await insertRows(tx, 'campaign_contacts', judged);
+  return batch.id;
+}
+
+/** `seen_until` keeps the service from reminding anybody of an email of the past. */
+async function fillReminders(
+  tx: Sql,
+  { orgId, survey, now }: HistoryOf,
+  asked: readonly PastContact[],
+  mails: ReadonlyMap<string, string>,
+) {
+  const reminded = asked.filter(({ reminded_at }) => reminded_at !== null);
+  if (reminded.length === 0) return;
+  const at = reminded.map(({ reminded_at }) => reminded_at!).sort((one, other) => +one - +other);
+  const key = { org_id: orgId, survey_id: survey.id };
+  const run = {
+    ...key,
+    id: randomUUID(),
+    name: survey.name,
+    status: 'running',
+    kind: 'reminder',
+    reminder: 1,
+    after_days: reminderDays,
+    total: reminded.length,
+    duplicates: 0,
+    invalid: 0,
+    waiting: 0,
+    turn: 1,
+    seen_until: hoursAfter(now, -24 * reminderDays),
+    created_at: survey.created_at,
+    started_at: survey.created_at,
+  };
+  const batch = await fillBatch(tx, run, reminded, { at: at.at(-1)!, failed: 0 });
+  await insertRows(
+    tx,
+    'mails',
+    reminded.map((contact) => ({
+      ...mailRow(key, contact, contact.reminded_at!),
+      id: idAt(contact.reminded_at!),
+      request_id: batch,
+      status: 'sent',
+      reminder: 1,
+      reminds_of: mails.get(contact.id),
+    })),
+  );
+}
+
+async function fillUsage(tx: Sql, orgId: string, asked: readonly PastContact[]) {
+  const times = asked.flatMap(({ sent_at, reminded_at }) =>
+    [sent_at ?? [], reminded_at ?? []].flat(),
+  );
+  const byMonth = Map.groupBy(times, (time) => time.toISOString().slice(0, 7));
+  for (const [month, mails] of byMonth) {
+    await lockUsage(tx, orgId, mails[0]!);
+    await addUsage(tx, orgId, `${month}-01`, mails.length);
+  }
+}
+
+const tagWords: readonly (readonly [string, RegExp])[] = [
+  ['App', /\bapp\b|application/i],
+  ['Delivery', /deliver|parcel|courier|lieferung|paket|colis/i],
+  ['Refund', /refund|charged|abgebucht/i],
+  ['Idea', /would like|wish|please|wünsche/i],
+];
+
+/** Tags, notes and replies. */
+async function fillFollowUp(
+  tx: Sql,
+  { orgId, owners, tagIds, now }: HistoryOf,
+  responses: readonly PastResponse[],
+) {
+  const key = ({ id }: PastResponse) => ({ org_id: orgId, response_id: id });
+  const soon = ({ created_at, handling }: PastResponse, factor = 1) =>
+    new Date(Math.min(+hoursAfter(created_at, handling.hours * factor), +now - 60_000));
+  const writer = ({ handling }: PastResponse) => ({
+    author: owners[handling.owner ?? 0]?.name ?? 'Demo',
+    author_kind: 'member',
+  });
+  const tagged = responses.flatMap((response) =>
+    tagsOf(response).map((name) => ({ ...key(response), tag_id: tagIds.get(name) })),
+  );
+  await insertRows(tx, 'response_tags', tagged);
+  const noted = responses.filter(({ handling, comment }) => handling.note && comment);
+  const notes = noted.map((response, at) => ({
+    ...key(response),
+    id: randomUUID(),
+    text: sayings.notes[at % sayings.notes.length],
+    ...writer(response),
+    created_at: soon(response, 0.8),
+  }));
+  await insertRows(tx, 'response_notes', notes);
+  const replied = responses.filter(
+    ({ handling, comment, name, language }) =>
+      handling.reply && comment && name && language === 'en',
+  );
+  const replies = replied.map((response, at) => {
+    const texts = sayings.replies[response.about === 'release' ? 'release' : 'detractor'];
+    const { author, author_kind } = writer(response);
+    const [first = ''] = (response.name ?? '').split(' ');
+    const text = texts[at % texts.length]!.replace('{name}', first);
+    const created_at = soon(response);
+    return {
+      ...key(response),
+      id: randomUUID(),
+      text: `${text}\n${author}`,
+      author,
+      author_kind,
+      closes: true,
+      status: 'sent',
+      attempts: 1,
+      server_reply: '250 2.0.0 Ok: queued',
+      created_at,
+      sending_at: created_at,
+      finished_at: created_at,
+    };
+  });
+  await insertRows(tx, 'replies', replies);
+}
+
+function tagsOf({ comment, category, handling: { luck } }: PastResponse): string[] {
+  if (comment === null || luck > 0.7) return [];
+  if (category === 'promoter') return luck < 0.2 ? ['Praise'] : [];
+  return tagWords.filter(([, words]) => words.test(comment)).map(([name]) => name);
+}
+
+const webhookDays = 30;
+/** Every so many deliveries the subscriber is away: for one attempt, or for both. */
+const retriedEvery = 23;
+const failedEvery = 61;
+
+/**
+ * A webhook with a month of deliveries. It is off, because its address does not exist. A response to the demo would
+ * otherwise make it fail.
+ */
+export async function fillWebhook(
+  tx: Sql,
+  { orgId, secrets, now }: { orgId: string; secrets: Secrets; now: Date },
+  responses: readonly PastResponse[],
+) {
+  const id = randomUUID();
+  const recent = responses
+    .filter(({ created_at }) => +created_at > +now - webhookDays * 86_400_000)
+    .sort((one, other) => +one.created_at - +other.created_at);
+  const webhook = {
+    id,
+    org_id: orgId,
+    url: 'https://crm.larkspur.example/hooks/askback',
+    events: ['response.received', 'detractor.detected'],
+    description: 'Customer records (an example: this address does not exist)',
+    secret: `\\x${secrets.seal({ owner: orgId, id }, newSecret()).toString('hex')}`,
+    retries: 'extended',
+    active: false,
+    last_delivery_at: recent.at(-1)?.created_at ?? null,
+    undelivered_since: now,
+    created_at: hoursAfter(now, -300 * 24),
+    updated_at: now,
+  };
+  const published = recent.flatMap((response) => {
+    const { id: responseId, survey, score, comment, category, created_at: at } = response;
+    const facts = { surveyId: survey.id, responseId, surveyType: survey.type, score, at };
+    const events = [responseReceived({ ...facts, comment })];
+    if (category === 'detractor') {
+      events.push(detractorDetected({ ...facts, excerpt: comment?.slice(0, 100) ?? null }));
+    }
+    return events.map((event) => ({ ...event, at }));
+  });
+  const deliveries = published.map(({ type, body, at }, number) => {
+    const isFailed = number % failedEvery === failedEvery - 1;
+    const attempts = isFailed || number % retriedEvery === retriedEvery - 1 ? 2 : 1;
+    return { id: idAt(at), type, body, at, isFailed, attempts, took: 80 + ((number * 37) % 190) };
+  });
+  await insertRows(tx, 'webhooks', [webhook]);
+  await insertRows(
+    tx,
+    'events',
+    deliveries.map(({ id: event, type, body, at }) => {
+      return { org_id: orgId, id: event, type, body, used_at: at };
+    }),
+  );
+  const key = { org_id: orgId, webhook_id: id };
+  await insertRows(
+    tx,
+    'ended_deliveries',
+    deliveries.map(({ id: delivery, at, isFailed, attempts, took }) => ({
+      ...key,
+      id: delivery,
+      event_id: delivery,
+      delivered_at: isFailed ? null : hoursAfter(at, attempts === 1 ? 0.0002 : 0.02),
+      duration_ms: isFailed ? null : took,
+      attempts,
+      status_code: isFailed ? 503 : 200,
+      is_test: false,
+      is_replay: false,
+      undelivered: isFailed ? 'failed' : null,
+      response_body: isFailed ? 'Service Unavailable' : '{"ok":true}',
+    })),
+  );
+  const failures = deliveries.flatMap(({ id: delivery, at, isFailed, attempts, took }) =>
+    Array.from({ length: isFailed ? attempts : attempts - 1 }, (_, place) => ({
+      ...key,
+      delivery_id: delivery,
+      number: place + 1,
+      status_code: 503,
+      response_body: 'Service Unavailable',
+      duration_ms: took + 40,
+      at: hoursAfter(at, 0.001 + place * 0.02),
+    })),
+  );
+  await insertRows(tx, 'delivery_attempts', failures);
+}
