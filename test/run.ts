@@ -11,7 +11,8 @@ import { shareProcesses } from './support/processes/shared-process.ts';
  * Arguments select files whose path contains one of them. `--browser`, `--prometheus`, `--proxies`, `--poolers` and
  * `--clients` run the files that need these programs, one after the other.
  */
-const apart = /^test\/(bench|drills|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
+const apart =
+  /^test\/(bench|drills|faults|support)\/|^test\/(binary|installed|release-upgrade)\.test\.ts$/;
 /** Ends a hanging test with its name, before CI ends the whole run. */
 const longestMs = 15 * 60_000;
 const needing = {
