@@ -21,7 +21,7 @@ endef
 export PORT_IS_FREE
 
 .PHONY: help run askback test e2e test-prometheus test-proxies test-poolers test-clients bench faults binary deb test-binary test-installed
-.PHONY: drills client sbom release
+.PHONY: drills test-upgrade client rpm image sbom release site frozen
 .PHONY: check types lint prose format schema openapi licenses
 
 ## help: list these targets
@@ -94,6 +94,14 @@ dist/askback: $(installed) $(shell find src sql ops/build ops/vendor -type f)
 deb: dist/askback
 	@$(tsx) ops/build/deb.ts
 
+## rpm: build dist/askback-VERSION-1.ARCHITECTURE.rpm with the same content
+rpm: deb
+	@ops/build/rpm
+
+## image: build dist/askback-VERSION-image-ARCHITECTURE.tar, an OCI image layout, without a container engine
+image: dist/askback
+	@ops/build/image
+
 ## client: build dist/askback-client-VERSION.tgz, an npm package with a typed client
 client: $(installed)
 	@$(tsx) ops/build/client.ts
@@ -114,8 +122,16 @@ test-binary: dist/askback
 test-installed: dist/askback
 	@$(tsx) --test test/installed.test.ts
 
-## check: check types, style and prose
-check: types lint prose
+## test-upgrade: from the previous release to this version, run by `bash ops/ci/with-previous make test-upgrade`
+test-upgrade: $(installed)
+	@$(tsx) --test test/release-upgrade.test.ts
+
+## check: check types, style, prose and released migrations
+check: types lint prose frozen
+
+## frozen: check that released migrations are unchanged; how=--write freezes all before a release
+frozen: $(installed)
+	@$(tsx) ops/ci/frozen.ts $(how)
 
 ## types: check only types
 types: $(installed)

@@ -16,6 +16,7 @@ import { after, test } from 'node:test';
 import { changesOf } from '../ops/build/changes.ts';
 import { differences, publish, sumsOf } from '../ops/build/publish.ts';
 import { billOfMaterials } from '../ops/build/sbom.ts';
+import manifest from '../package.json' with { type: 'json' };
 
 const home = mkdtempSync(join(tmpdir(), 'publish-'));
 after(() => rmSync(home, { recursive: true }));
@@ -31,6 +32,8 @@ function built(name: string) {
   for (const file of [
     'askback',
     'askback_1.2.3_amd64.deb',
+    'askback-1.2.3-1.x86_64.rpm',
+    'askback-1.2.3-image-x64.tar',
     'askback-1.2.3.cdx.json',
     'askback-client-1.2.3.tgz',
   ]) {
@@ -44,6 +47,12 @@ test('a release contains all published files', () => {
   const expected = [
     'CHANGES.md',
     'Containerfile',
+    'install.sh',
+    'latest.json',
+    'askback-1.2.3-1.x86_64.rpm',
+    'askback-1.2.3-compose.tar.gz',
+    'askback-1.2.3-helm.tgz',
+    'askback-1.2.3-image-x64.tar',
     `askback-1.2.3-${process.platform}-${process.arch}`,
     'askback-1.2.3-documents.tar.gz',
     'askback-1.2.3-openapi.json',
@@ -53,6 +62,27 @@ test('a release contains all published files', () => {
   ];
   assert.deepEqual(names, expected.sort());
 });
+
+test('a release has an installer that knows where it was published', () => {
+  const url = 'https://downloads.example.com/v1.2.3';
+  const at = (folder: string, options: object) =>
+    readFileSync(publish(built(folder), { ...of, ...options }).get('install.sh')!.path, 'utf8');
+  assert.match(at('published', { url }), /^published='https:\/\/downloads.example.com\/v1.2.3'$/m);
+  assert.match(at('unpublished', {}), /^published='@DOWNLOAD_URL@'$/m);
+});
+
+const namesOfVersion = {
+  'ops/kubernetes/askback.yaml': /askback:(\d+\.\d+\.\d+)/g,
+  'ops/kubernetes/backup.yaml': /askback:(\d+\.\d+\.\d+)/g,
+  'ops/compose/env.example': /askback:(\d+\.\d+\.\d+)/g,
+  'ops/helm/Chart.yaml': /ersion: "?(\d+\.\d+\.\d+)/g,
+};
+for (const [file, pattern] of Object.entries(namesOfVersion)) {
+  test(`${file} has the version of package.json`, () => {
+    const named = [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, version]) => version);
+    assert.deepEqual(new Set(named), new Set([manifest.version]));
+  });
+}
 
 test('a release does not depend on its folder, and its checksums verify', () => {
   const later = built('other');
@@ -95,10 +125,10 @@ test('the SBOM lists packages, Node and Postgres with version and license', () =
   assert.match(lines[1]!, /^pkg:generic\/postgresql@\d+\.\d+ \[\{"license":\{"id":"PostgreSQL"/);
 });
 
-const changelog = '# Changes\n\n## Unreleased\n\nNew.\n\n## 1.2.0 - 2026-01-02\n\nOld.\n';
+const changelog = '# Changes\n\n## [Unreleased]\n\nNew.\n\n## [1.2.0] - 2026-01-02\n\nOld.\n';
 
 test('a release has the changelog of its version, or the unreleased one', () => {
-  assert.equal(changesOf(changelog, '1.2.0'), '## 1.2.0 - 2026-01-02\n\nOld.\n');
-  assert.equal(changesOf(changelog, '1.3.0'), '## Unreleased\n\nNew.\n');
+  assert.equal(changesOf(changelog, '1.2.0'), '## [1.2.0] - 2026-01-02\n\nOld.\n');
+  assert.equal(changesOf(changelog, '1.3.0'), '## [Unreleased]\n\nNew.\n');
   assert.throws(() => changesOf('# Changes\n', '1.2.0'), /no entry for 1\.2\.0/);
 });

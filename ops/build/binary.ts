@@ -54,6 +54,8 @@ rmSync(output, { force: true });
 execFileSync(process.execPath, [fixedSeed, ...v8Options, '--build-sea', `${work}/sea.json`], {
   stdio: 'inherit',
 });
+// macOS only starts signed programs, and the signature of Node does not fit any more.
+if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', output]);
 checkSize();
 
 function configuration(executable: string) {

@@ -8,15 +8,21 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { changesOf } from './changes.ts';
 
 export type Published = Map<string, { path: string; hash: string }>;
 
-type Publication = { version: string /** Of the commit, since 1970. */; seconds: number };
+type Publication = {
+  version: string;
+  /** Of the commit, since 1970. */
+  seconds: number;
+  /** Where the files will be published, for install.sh. */
+  url?: string | undefined;
+};
 
-/** Collects the files of a release from the folder of a build; fails if one is missing. */
-export function publish(folder: string, { version, seconds }: Publication): Published {
+/** Collects the files of a release from the folder of a build; fails if one is missing. macOS only adds its executable. */
+export function publish(folder: string, { version, seconds, url }: Publication): Published {
   const published = join(folder, 'dist/published');
   mkdirSync(published, { recursive: true });
   const place = (from: string, name: string) =>
@@ -29,14 +35,33 @@ export function publish(folder: string, { version, seconds }: Publication): Publ
   };
 
   place('dist/askback', `askback-${version}-${process.platform}-${process.arch}`);
-  built(`dist/askback_${version}_*.deb`);
-  built(`dist/askback-${version}.cdx.json`);
-  built(`dist/askback-client-${version}.tgz`);
-  place('ops/container/Containerfile', 'Containerfile');
-  place('ops/openapi.json', `askback-${version}-openapi.json`);
-  packDocuments(folder, { file: join(published, `askback-${version}-documents.tar.gz`), seconds });
-  const changelog = readFileSync(join(folder, 'ops/changelog.md'), 'utf8');
-  writeFileSync(join(published, 'CHANGES.md'), changesOf(changelog, version));
+  if (process.platform === 'linux') {
+    built(`dist/askback_${version}_*.deb`);
+    built(`dist/askback-${version}-1.*.rpm`);
+    built(`dist/askback-${version}-image-*.tar`);
+    built(`dist/askback-${version}.cdx.json`);
+    built(`dist/askback-client-${version}.tgz`);
+    place('ops/container/Containerfile', 'Containerfile');
+    place('ops/openapi.json', `askback-${version}-openapi.json`);
+    const pack = packer(folder, seconds);
+    pack(join(published, `askback-${version}-documents.tar.gz`), [
+      'README.md',
+      'LICENSE',
+      'ops/*.md',
+      'ops/licenses.txt',
+    ]);
+    pack(join(published, `askback-${version}-compose.tar.gz`), ['ops/compose/*'], 'askback');
+    pack(join(published, `askback-${version}-helm.tgz`), ['ops/helm/**'], 'askback');
+    const installer = readFileSync(join(folder, 'ops/install.sh'), 'utf8');
+    write('install.sh', url ? installer.replace('@DOWNLOAD_URL@', url) : installer);
+    write('latest.json', `${JSON.stringify({ version })}\n`);
+    const changelog = readFileSync(join(folder, 'ops/changelog.md'), 'utf8');
+    write('CHANGES.md', changesOf(changelog, version));
+  }
+
+  function write(name: string, text: string) {
+    writeFileSync(join(published, name), text);
+  }
 
   const names = readdirSync(published).sort();
   return new Map(
@@ -60,21 +85,20 @@ export function differences(one: Published, other: Published): string[] {
   return names.filter((name) => one.get(name)?.hash !== other.get(name)?.hash);
 }
 
-/** Sorted, without owners, and with the time of the commit, so that the archive is reproducible. */
-function packDocuments(folder: string, { file, seconds }: { file: string; seconds: number }) {
-  const same = [
-    '--sort=name',
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    '--mode=u=rw,go=r',
-    `--mtime=@${seconds}`,
-  ];
-  const wanted = ['README.md', 'LICENSE', 'ops/*.md', 'ops/licenses.txt'];
-  const documents = globSync(wanted, { cwd: folder }).sort();
-  const tar = join(folder, 'dist/documents.tar');
-  execFileSync('tar', [...same, '-cf', tar, ...documents], { cwd: folder });
-  writeFileSync(file, execFileSync('gzip', ['-n9', '-c', tar], { maxBuffer: 64 * 1024 * 1024 }));
-}
+/** Sorted, without owners, and with the time of the commit, so that archives are reproducible. */
+const packer =
+  (folder: string, seconds: number) => (file: string, patterns: string[], top?: string) => {
+    const same = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rw,go=r'];
+    const files = globSync(patterns, { cwd: folder, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(resolve(folder), resolve(entry.parentPath, entry.name)))
+      .sort();
+    const under = top ? [`--transform=s,^ops/[^/]*,${top},`] : [];
+    const tar = join(folder, 'dist/archive.tar');
+    execFileSync('tar', [...same, `--mtime=@${seconds}`, ...under, '-cf', tar, ...files], {
+      cwd: folder,
+    });
+    writeFileSync(file, execFileSync('gzip', ['-n9', '-c', tar], { maxBuffer: 64 * 1024 * 1024 }));
+  };
 
 const hashOf = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');

@@ -32,8 +32,9 @@ try {
 function makeOnce(clone: string): Published {
   execFileSync('git', ['clone', '--quiet', '--no-hardlinks', resolve('.'), clone]);
   execFileSync('git', ['checkout', '--quiet', '--detach', commit], { cwd: clone });
-  const parts = ['deb', 'sbom', 'client'];
+  const parts =
+    process.platform === 'linux' ? ['deb', 'rpm', 'image', 'sbom', 'client'] : ['binary'];
   execFileSync('make', ['--no-print-directory', ...parts], { cwd: clone, stdio: 'inherit' });
   const time = execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: clone, encoding: 'utf8' });
-  return publish(clone, { version, seconds: Number(time) });
+  return publish(clone, { version, seconds: Number(time), url: process.env['DOWNLOAD_URL'] });
 }

@@ -236,6 +236,7 @@ const root = 'ops/';
 const developerPages = ['architecture.md', 'benchmarks.md'];
 
 export const exampleFolders = [
+  'compose',
   'grafana',
   'kubernetes',
   'otel',
