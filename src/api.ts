@@ -9,6 +9,7 @@ import { docsHeaders, renderDocs } from './lib/openapi/docs.tsx';
 import { type ApiSection, describeApi } from './lib/openapi/openapi.ts';
 import { withReferences } from './lib/openapi/references.ts';
 import { peopleSection } from './people/api.ts';
+import { segmentSection } from './people/segments-api.ts';
 import { questionSection } from './questions/results.ts';
 import { answeringSection, responseSection } from './responses/api.ts';
 import { sendSection } from './sends/api.ts';
@@ -31,6 +32,7 @@ const sections = ({ maxContacts }: Settings): ApiSection[] => [
   answeringSection,
   tagSection,
   peopleSection,
+  segmentSection,
   accountSection,
   summarySection,
   webhookSection,

@@ -28,8 +28,9 @@ import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
 import type { RecentRequests } from './operations/operator/requests.ts';
 import { logoPages } from './organizations/logo.ts';
-import { erasureRoutes, peopleRoutes } from './people/api.ts';
+import { erasureRoutes, peopleReads, peopleRoutes } from './people/api.ts';
 import type { ErasureFile } from './people/receipts-file.ts';
+import { segmentReads, segmentRoutes } from './people/segments-api.ts';
 import { questionPages } from './questions/pages.ts';
 import { questionReads } from './questions/results.ts';
 import {
@@ -126,6 +127,8 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/nps', npsReads(tools))
     .route('/api/v1/contacts', contactReads(tools))
     .route('/api/v1/tags', tagReads(tools))
+    .route('/api/v1/people', peopleReads(tools))
+    .route('/api/v1/segments', segmentReads(tools))
     .route('/api/v1', accountReads(tools))
     .route('/api/v1/summaries', summaryReads(tools))
     .route('/api/v1/surveys', surveyRoutes(tools))
@@ -139,6 +142,7 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/tags', tagRoutes(tools))
     .route('/api/v1/contacts', contactRoutes(tools))
     .route('/api/v1/people', peopleRoutes(tools))
+    .route('/api/v1/segments', segmentRoutes(tools))
     .route('/api/v1/erasures', erasureRoutes(tools))
     .route('/api/bounces', bounceRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))

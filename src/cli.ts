@@ -10,7 +10,7 @@ import { memberCommands } from './members/cli.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
-import { erasureCommands } from './people/cli.ts';
+import { erasureCommands, peopleCommands } from './people/cli.ts';
 import { reporterCommands } from './reporters/cli.ts';
 import { responseCommands } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
@@ -54,6 +54,7 @@ const commands: readonly Command<CommandTools>[] = [
   createTagCommand,
   importContactsCommand,
   ...sendCommands,
+  ...peopleCommands,
   ...erasureCommands,
   ...responseCommands,
   ...importCommands,

@@ -137,6 +137,11 @@ export const errorCodes = {
     error: 'an organization has at most 1000 tags',
     remedy: 'Delete unused tags.',
   },
+  too_many_segments: {
+    status: [400],
+    error: 'an organization has at most 500 segments',
+    remedy: 'Delete unused segments.',
+  },
   too_many_notes: {
     status: [400],
     error: `a response has at most ${maxNotes} notes`,
@@ -246,6 +251,11 @@ export const errorCodes = {
     status: [409],
     error: 'the survey was sent or answered, so it cannot become a draft',
     remedy: 'Copy the survey: the copy is a draft.',
+  },
+  segment_in_use: {
+    status: [409],
+    error: 'the segment is in use: the campaign Spring is sent to it',
+    remedy: 'Keep it, or take it out of the rounds of the survey.',
   },
   campaign_over: {
     status: [409],

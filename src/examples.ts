@@ -127,6 +127,16 @@ const values: Readonly<Record<string, unknown>> = {
 
   email: 'ada@example.com',
   'Contact.name': 'Ada',
+  'Person.name': 'Ada',
+  'PersonItem.name': 'Ada',
+  'putPerson.name': 'Ada',
+  'patchPerson.name': 'Ada',
+  'Segment.name': 'Pro customers',
+  'createSegment.name': 'Pro customers',
+  'changeSegment.name': 'Pro customers',
+  filter: { all: [{ field: 'property.plan', op: 'is', value: 'pro' }] },
+  'Campaign.audience': { segment_id: otherId },
+  'createCampaign.audience': { segment_id: otherId },
   'saveContact.name': 'Ada',
   'Contact.status': 'responded',
   sent_at: sentAt,
@@ -238,6 +248,10 @@ const files: Readonly<Record<string, Example['files']>> = {
   exportResponses: {
     csv: `id,created_at,survey_id,survey_name,survey_type,score,category,comment,language,contact_email,contact_name,properties,tags,state,owner,held,ai_sentiment,ai_themes,ai_churn_risk,ai_summary,round\r\n${ids['Response']},${answeredAt},${ids['Survey']},Spring,nps,9,promoter,Setup took five minutes.,en,ada@example.com,Ada,"{""plan"":""pro""}",Enterprise,,,false,positive,onboarding,low,Praises how quickly it was set up.,1\r\n`,
     jsonl: `{"id":"${ids['Response']}","created_at":"${answeredAt}","survey_id":"${ids['Survey']}","survey_name":"Spring","survey_type":"nps","score":9,"category":"promoter","comment":"Setup took five minutes.","language":"en","contact_email":"ada@example.com","contact_name":"Ada","round":1,"properties":{"plan":"pro"},"tags":[],"state":null,"owner":null,"held":false,"ai_sentiment":"positive","ai_themes":["onboarding"],"ai_churn_risk":"low","ai_summary":null}\n`,
+  },
+  exportPeople: {
+    csv: `id,created_at,updated_at,email,name,language,properties\r\n${otherId},${createdAt},${createdAt},ada@example.com,Ada,en,"{""plan"":""pro""}"\r\n`,
+    jsonl: `{"id":"${otherId}","created_at":"${createdAt}","updated_at":"${createdAt}","email":"ada@example.com","name":"Ada","language":"en","properties":{"plan":"pro"}}\n`,
   },
   exportContacts: {
     csv: `id,created_at,survey_id,survey_name,email,name,properties,status,failure_reason,sent_at,responded_at,round\r\n${ids['Contact']},${createdAt},${ids['Survey']},Spring,ada@example.com,Ada,"{""plan"":""pro""}",responded,,${sentAt},${answeredAt},1\r\n`,

@@ -58,6 +58,8 @@ async function makeAll() {
     erasures: await idOf(db`
       insert into erasures (org_id, address_hash, scores, counts)
       values (${org_id}, ${Buffer.alloc(32, org_id)}, 'deleted', '{}') returning id`),
+    segments: await idOf(db`
+      insert into segments (org_id, name, filter) values (${org_id}, 'All', '{"all": []}') returning id`),
   };
   return { org_id, write, things, delivery: delivery! };
 }
@@ -73,6 +75,7 @@ const words: Record<Thing, string> = {
   suppressions: 'suppression',
   summaries: 'summary',
   erasures: 'erasure',
+  segments: 'segment',
 };
 
 const [own, other] = [await makeAll(), await makeAll()];

@@ -64,7 +64,7 @@ type Exporter = { orgId: string; actor: Actor };
 export const recordExport = (
   db: Db,
   { orgId, actor }: Exporter,
-  act: 'responses.exported' | 'contacts.exported',
+  act: 'responses.exported' | 'contacts.exported' | 'people.exported',
 ) => recordAct(db, { orgId, actor, act });
 
 /** Rows per statement, to keep transactions short. */

@@ -11,6 +11,8 @@ import {
   readUsage,
   refuseOverLimit,
 } from '../organizations/queries.ts';
+import { addAudience, filterOfAudience } from '../people/audience.ts';
+import type { PeopleFilter } from '../people/filter.ts';
 import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
 import { mailJobs } from '../sends/mail-job.ts';
 import { insertClaims, withdrawClaims } from '../sends/queries.ts';
@@ -167,18 +169,23 @@ const recordOwn = (
   act: 'campaign.started' | 'campaign.finished' | 'campaign.refused',
 ) => recordAct(tx, { orgId, actor: jobActor('campaigns'), act, target: { kind: 'campaign', id } });
 
-/** Reserves the quota of all mails or refuses the campaign. Returns false if there is nothing to mail. */
+/** Adds the audience, and reserves the quota of all mails or refuses the campaign. Returns false if there is nothing to mail. */
 export async function startCampaign(
   tx: Sql,
-  campaign: Pick<CampaignState, 'id' | 'org_id' | 'survey_id'>,
+  campaign: Pick<CampaignState, 'id' | 'org_id' | 'survey_id' | 'audience'>,
   now: Date,
 ) {
-  const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
+  const { id: campaignId, org_id: orgId, survey_id: surveyId, audience } = campaign;
   const survey = { orgId, surveyId };
   const settings = await lockUsage(tx, orgId, now);
   await lockOpenSurvey(tx, survey);
+  const filter = audience && (await filterOfAudience(tx, orgId, audience));
+  if (filter && (await addAudience(tx, survey, filter)) > 0) {
+    await reopenSurvey(tx, orgId, surveyId);
+  }
+  const { frequency_days: frequencyDays } = settings;
   const sums = { total: 0, waiting: 0 };
-  for await (const judged of judgeAskable(tx, survey, settings.frequency_days)) {
+  for await (const judged of judgeAskable(tx, survey, { frequencyDays, filter })) {
     await insertCampaignContacts(tx, { ...survey, campaignId }, judged.map(contactRow));
     await saveBlocked(tx, survey, judgementsOf(judged));
     sums.total += judged.length;
@@ -204,12 +211,19 @@ export const isMailed = ({ judgement }: JudgedContact) => 'send' in judgement;
 export async function judgeCampaign(
   sql: Sql,
   survey: OrgSurvey,
-  onJudged: (judged: readonly JudgedContact[]) => void | Promise<void> = () => {},
+  {
+    filter = null,
+    onJudged = () => {},
+  }: {
+    filter?: PeopleFilter | null;
+    onJudged?: (judged: readonly JudgedContact[]) => void | Promise<void>;
+  } = {},
 ) {
-  const { used, monthly_send_limit, frequency_days } = await readUsage(sql, survey.orgId);
+  const usage = await readUsage(sql, survey.orgId);
+  const { used, monthly_send_limit, frequency_days: frequencyDays } = usage;
   const reasons = new Map<string, number>();
   let [total, mailed] = [0, 0];
-  for await (const judged of judgeAskable(sql, survey, frequency_days)) {
+  for await (const judged of judgeAskable(sql, survey, { frequencyDays, filter })) {
     total += judged.length;
     for (const { judgement } of judged) {
       if ('send' in judgement) mailed += 1;

@@ -24,6 +24,7 @@ import {
   parseWriteQuery,
 } from '../lib/validation/parse.ts';
 import { refuseOverLimit } from '../organizations/queries.ts';
+import { AudienceInput, AudienceItem } from '../people/audience.ts';
 import { oneOf } from '../responses/schemas.ts';
 import { SendLimitExceeded } from '../sends/api.ts';
 import type { AdvanceTools } from './advance.ts';
@@ -84,7 +85,10 @@ export const surveyCampaignRoutes = (tools: AdvanceTools) =>
     });
 
 async function dryRun({ db, now }: AdvanceTools, input: NewCampaign, orgId: string) {
-  const judged = await dryRunCampaign({ db }, { orgId, surveyId: input.surveyId });
+  const judged = await dryRunCampaign(
+    { db },
+    { orgId, surveyId: input.surveyId, audience: input.audience },
+  );
   const at = now?.() ?? new Date();
   const isLater = input.send_at ? input.send_at > at : false;
   if (!isLater) refuseOverLimit(judged, judged.mailed);
@@ -95,6 +99,7 @@ async function dryRun({ db, now }: AdvanceTools, input: NewCampaign, orgId: stri
     status: isLater ? 'scheduled' : 'running',
     send_at: input.send_at?.toISOString() ?? null,
     per_hour: input.per_hour ?? null,
+    audience: input.audience ?? null,
     total: judged.total,
     sent: 0,
     duplicates: judged.total - judged.mailed,
@@ -106,6 +111,7 @@ async function dryRun({ db, now }: AdvanceTools, input: NewCampaign, orgId: stri
     started_at: null,
     finished_at: null,
     reasons: Object.fromEntries(judged.reasons),
+    ...(input.audience && { skipped: judged.skipped }),
   };
 }
 
@@ -190,6 +196,11 @@ export const CampaignInput = v.object({
     v.nullish(PerHour),
     'maximum emails per hour, spread evenly; if omitted, as fast as possible',
   ),
+  audience: described(
+    v.nullish(AudienceInput),
+    'people to add to the survey and to email: `"people"` for everybody, `{segment_id}` or `{filter}`; if omitted, the ' +
+      'pending contacts of the survey',
+  ),
 });
 
 const CampaignQuery = v.object({
@@ -215,6 +226,7 @@ const Campaign = v.object({
   status: v.picklist(['scheduled', 'running', 'paused', 'finished', 'stopped', 'refused']),
   send_at: v.nullable(Moment),
   per_hour: v.nullable(Count),
+  audience: described(v.nullable(AudienceItem), 'null: the pending contacts of the survey'),
   ...counts,
   reason: described(
     v.nullable(v.string()),
@@ -232,6 +244,19 @@ const TriedCampaign = v.object({
   id: v.null(),
   created_at: v.null(),
   reasons: described(v.record(v.string(), Count), 'number of skipped contacts by `reason_code`'),
+  skipped: described(
+    v.optional(
+      v.array(
+        v.object({
+          email: v.string(),
+          name: v.nullable(v.string()),
+          reason_code: v.string(),
+          reason: v.string(),
+        }),
+      ),
+    ),
+    'people of the audience who get no email, at most 1,000',
+  ),
 });
 
 const CampaignResultItem = v.object({
@@ -268,7 +293,7 @@ export const campaignSection: ApiSection = {
       path: ofSurvey,
       summary: 'Create a campaign',
       about:
-        'Emails every contact that is `pending` or `failed` at the start, under the rules of a send. The response comes ' +
+        'Emails every contact that is `pending` or `failed` at the start, or the people of `audience`, under the rules of a send. The response comes ' +
         'once all contacts are evaluated; the emails follow. The quota of all emails is reserved at the start, or nothing ' +
         'is sent. A dry run returns 200.',
       permission: 'write',

@@ -6,6 +6,8 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
 import type { Log } from '../lib/log/log.ts';
 import { readUsage } from '../organizations/queries.ts';
+import { type Audience, filterOfAudience } from '../people/audience.ts';
+import type { PeopleFilter } from '../people/filter.ts';
 import { lockOpenSurvey } from '../sends/claim.ts';
 import { findReader } from '../sends/test-mail.ts';
 import {
@@ -39,6 +41,7 @@ export type NewCampaign = {
   name?: string | null | undefined;
   send_at?: Date | null | undefined;
   per_hour?: number | null | undefined;
+  audience?: Audience | null | undefined;
 };
 
 /** Starts now, or at `send_at`. A time in the past means now. */
@@ -46,6 +49,7 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
   const { orgId, actor } = by;
   const now = tools.now?.() ?? new Date();
   const sendAt = input.send_at && input.send_at > now ? input.send_at : null;
+  const audience = input.audience ?? null;
   return await inTransaction(tools.db, async (tx) => {
     const survey = { orgId, surveyId: input.surveyId };
     const { name } = await getOrgSurvey(tx, orgId, input.surveyId);
@@ -54,16 +58,24 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
       survey_id: input.surveyId,
       name: input.name ?? name,
       per_hour: input.per_hour ?? null,
+      audience,
       status: sendAt ? 'scheduled' : 'running',
       send_at: input.send_at ?? null,
       next_at: sendAt ?? now,
       created_at: now,
     });
-    const campaign = { id: campaignId, org_id: orgId, survey_id: input.surveyId, turn: 0 };
+    const campaign = {
+      id: campaignId,
+      org_id: orgId,
+      survey_id: input.surveyId,
+      turn: 0,
+      audience,
+    };
     if (sendAt) {
       await lockOpenSurvey(tx, survey);
+      const filter = audience && (await filterOfAudience(tx, orgId, audience));
       // The current size. The start judges again and reserves the quota.
-      const { total, mailed: waiting } = await judgeCampaign(tx, survey);
+      const { total, mailed: waiting } = await judgeCampaign(tx, survey, { filter });
       await changeCampaign(tx, campaign, { total, waiting, duplicates: total - waiting });
     }
     const isOn = sendAt !== null || (await startCampaign(tx, campaign, now));
@@ -75,10 +87,32 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
   });
 }
 
-export async function dryRunCampaign({ db }: { db: Db }, survey: OrgSurvey) {
+const maxSkippedShown = 1000;
+
+type Skipped = { email: string; name: string | null; reason_code: string; reason: string };
+
+/** Judges without writing. `skipped` lists the first people of an audience who get no email. */
+export async function dryRunCampaign(
+  { db }: { db: Db },
+  { audience = null, ...survey }: OrgSurvey & { audience?: Audience | null | undefined },
+) {
   const { name: surveyName } = await getOrgSurvey(db, survey.orgId, survey.surveyId);
-  await inTransaction(db, (tx) => lockOpenSurvey(tx, survey));
-  return { ...(await judgeCampaign(db, survey)), surveyName };
+  const filter = await inTransaction(db, async (tx) => {
+    await lockOpenSurvey(tx, survey);
+    return audience && (await filterOfAudience(tx, survey.orgId, audience));
+  });
+  const skipped: Skipped[] = [];
+  const judged = await judgeCampaign(db, survey, {
+    filter,
+    onJudged: (batch) => {
+      for (const { email, name = null, judgement } of batch) {
+        if ('send' in judgement || skipped.length >= maxSkippedShown) continue;
+        const { reason_code, reason } = judgement;
+        skipped.push({ email, name, reason_code, reason });
+      }
+    },
+  });
+  return { ...judged, surveyName, skipped };
 }
 
 export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
@@ -158,7 +192,11 @@ type Example = { email: string; remark: string | null };
 export type JudgementView = Awaited<ReturnType<typeof viewJudgement>>;
 
 /** The review before a send. `invalid` counts rows of the last uploaded list without a valid address. */
-export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
+export async function viewJudgement(
+  sql: Sql,
+  survey: OrgSurvey,
+  filter: PeopleFilter | null = null,
+) {
   const examples = new Map<string, Example[]>();
   const texts = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
   const fallbacks = new Map<string, Fallback>();
@@ -167,15 +205,18 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
     countReached(sql, survey.orgId, survey.surveyId),
     countEndedRounds(sql, survey),
     listRejects(sql, survey, { atMost: maxExamples }),
-    countRejects(sql, survey),
-    judgeCampaign(sql, survey, async (batch) => {
-      keepExamples(examples, batch);
-      const mailed = batch.filter(isMailed);
-      if (firstIds.length === 0) firstIds.push(...mailed.slice(0, 1).map(({ id }) => id));
-      await countFallbacks(sql, texts, { fallbacks, contacts: mailed });
+    filter ? 0 : countRejects(sql, survey),
+    judgeCampaign(sql, survey, {
+      filter,
+      async onJudged(batch) {
+        keepExamples(examples, batch);
+        const mailed = batch.filter(isMailed);
+        if (firstIds.length === 0) firstIds.push(...mailed.slice(0, 1).map(({ id }) => id));
+        await countFallbacks(sql, texts, { fallbacks, contacts: mailed });
+      },
     }),
   ]);
-  const alreadyAsked = Math.max(contacts - ended - judged.total, 0);
+  const alreadyAsked = filter ? 0 : Math.max(contacts - ended - judged.total, 0);
   const reasons = [...judged.reasons]
     .map(([code, people]) => ({ code, people, examples: examples.get(code) ?? [] }))
     .sort((one, other) => other.people - one.people);
@@ -252,16 +293,21 @@ function keepExamples(examples: Map<string, Example[]>, judged: readonly JudgedC
 
 const head = ['email', 'will_be_mailed', 'reason', 'reason_code', 'line'];
 
-export async function* exportJudgement(sql: Sql, survey: OrgSurvey) {
+export async function* exportJudgement(
+  sql: Sql,
+  survey: OrgSurvey,
+  filter: PeopleFilter | null = null,
+) {
   yield csvLine(head);
   const { frequency_days: frequencyDays } = await readUsage(sql, survey.orgId);
-  for await (const judged of judgeAskable(sql, survey, frequencyDays)) {
+  for await (const judged of judgeAskable(sql, survey, { frequencyDays, filter })) {
     const lines = judged.map((each) => {
       const { reason, reason_code } = contactRow(each);
       return csvLine([each.email, reason_code === null, reason, reason_code, null]);
     });
     yield lines.join('');
   }
+  if (filter) return;
   const rejects = await listRejects(sql, survey, { atMost: maxRejects });
   yield rejects
     .map(({ line, value, reason }) => csvLine([value, false, reason, 'invalid_email', line]))

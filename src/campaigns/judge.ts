@@ -1,4 +1,6 @@
 import { likePattern, one, type Sql } from '../lib/db/db.ts';
+import { peopleMatching } from '../people/audience.ts';
+import type { PeopleFilter } from '../people/filter.ts';
 import { judgeContacts } from '../sends/claim.ts';
 import { type Judgement, readContact } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
@@ -198,25 +200,57 @@ export type JudgedContact = AskableContact & { judgement: Judgement };
 export const judgementsOf = (judged: readonly JudgedContact[]) =>
   judged.map(({ judgement }) => judgement);
 
+/** `filter` selects people instead of the pending contacts. */
+export type Askable = { frequencyDays: number | null; filter: PeopleFilter | null };
+
 /** Yields judged contacts in batches to bound memory. */
 export async function* judgeAskable(
   sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  frequencyDays: number | null,
+  survey: OrgSurvey,
+  { frequencyDays, filter }: Askable,
 ) {
   for (let after = ''; ; ) {
-    const contacts: AskableContact[] = await sql<AskableContact[]>`
-      select id, email, email_key as key
-      from contacts
-      where org_id = ${orgId} and survey_id = ${surveyId} and not superseded and status in ('pending', 'failed')
-        and email_key > ${after}
-      order by email_key
-      limit ${judgeBatchSize}`;
+    const contacts: AskableContact[] = await (filter
+      ? listPeopleAfter(sql, survey, { filter, after })
+      : listPendingAfter(sql, survey, after));
     if (contacts.length === 0) return;
-    yield await judgeSome(sql, { orgId, surveyId }, contacts, { frequencyDays });
+    const judged = await judgeSome(sql, survey, contacts, { frequencyDays });
+    yield judged.map((each) => ({ ...each, judgement: judgeAsked(each) }));
     if (contacts.length < judgeBatchSize) return;
     after = contacts.at(-1)!.key;
   }
+}
+
+const listPendingAfter = (sql: Sql, { orgId, surveyId }: OrgSurvey, after: string) => sql<
+  AskableContact[]
+>`
+  select id, email, name, email_key as key
+  from contacts
+  where org_id = ${orgId} and survey_id = ${surveyId} and not superseded and status in ('pending', 'failed')
+    and email_key > ${after}
+  order by email_key
+  limit ${judgeBatchSize}`;
+
+/** People have the id of their contact, or their own before they are added. */
+const listPeopleAfter = (
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { filter, after }: { filter: PeopleFilter; after: string },
+) => sql<AskableContact[]>`
+  select coalesce(c.id, p.id) as id, coalesce(c.email, p.email) as email, p.name, p.email_key as key,
+         coalesce(c.status not in ('pending', 'failed'), false) as asked
+  from (select p.* from ${peopleMatching(sql, orgId, filter)}) p
+  left join contacts c
+    on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = p.email_key and not c.superseded
+  where p.email_key > ${after}
+  order by p.email_key
+  limit ${judgeBatchSize}`;
+
+/** A campaign asks nobody again. The rounds of a survey do. */
+function judgeAsked({ asked, key, judgement }: JudgedContact): Judgement {
+  if (!asked || !('send' in judgement)) return judgement;
+  const reason = 'this survey was already sent to this address';
+  return { status: 'duplicate', reason_code: 'already_sent', reason, key };
 }
 
 const maxMatches = 6;
@@ -248,4 +282,11 @@ export async function judgeSome(
   return contacts.map((contact, place) => ({ ...contact, judgement: judgements[place]! }));
 }
 
-export type AskableContact = { id: string; email: string; key: string };
+export type AskableContact = {
+  id: string;
+  email: string;
+  key: string;
+  name?: string | null;
+  /** True for a contact that is neither pending nor failed. */
+  asked?: boolean;
+};

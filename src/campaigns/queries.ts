@@ -1,6 +1,7 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
+import type { Audience } from '../people/audience.ts';
 import { blockReasonCodes } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
@@ -23,7 +24,7 @@ const sumOf = (sql: Sql) => sql`
 const item = (sql: Sql) => sql`
   ${sumOf(sql)}
   cross join lateral (
-    select p.id, p.survey_id, p.name, p.status, iso(p.send_at) as send_at, p.per_hour, p.total, s.sent,
+    select p.id, p.survey_id, p.name, p.status, iso(p.send_at) as send_at, p.per_hour, p.audience, p.total, s.sent,
            p.duplicates + s.blocked as duplicates, p.invalid, s.failed, p.waiting + s.open as remaining,
            coalesce(p.reason, s.delayed_by) as reason, iso(p.created_at) as created_at, iso(p.started_at) as started_at,
            iso(p.finished_at) as finished_at
@@ -87,15 +88,20 @@ export const latestCampaigns = (sql: Sql, { orgId, surveyId }: OrgSurvey, atMost
 export const listAutomations = (sql: Sql, { orgId, surveyId }: OrgSurvey) =>
   listRuns(sql, sql`org_id = ${orgId} and survey_id = ${surveyId} and kind <> 'campaign'`);
 
+/** Lists contacts, and people who are not added yet, by their ids. */
 export async function listReaders(
   sql: Sql,
   { org_id, id }: { org_id: string; id: string },
-  contactIds: readonly string[],
+  ids: readonly string[],
 ) {
   return await sql<AddressedPerson[]>`
     select name, properties
     from contacts
-    where org_id = ${org_id} and survey_id = ${id} and id = any (${[...contactIds]}::uuid[])`;
+    where org_id = ${org_id} and survey_id = ${id} and id = any (${[...ids]}::uuid[])
+    union all
+    select name, properties
+    from people
+    where org_id = ${org_id} and id = any (${[...ids]}::uuid[])`;
 }
 
 export const findRun = async (sql: Sql, orgId: string, id: string) =>
@@ -235,6 +241,7 @@ export type CampaignState = {
   status: CampaignRecord['status'];
   send_at: Date | null;
   per_hour: number | null;
+  audience: Audience | null;
   month: string | null;
   waiting: number;
   turn: number;
@@ -248,7 +255,7 @@ type OrgCampaign = { orgId: string; campaignId: string };
 /** Lock order: campaign, month, survey, contacts. */
 export async function lockCampaign(sql: Sql, { orgId, campaignId }: OrgCampaign) {
   const [campaign] = await sql<CampaignState[]>`
-    select c.id, c.org_id, c.survey_id, c.kind, c.reminder, c.status, c.send_at, c.per_hour, c.month::text, c.waiting,
+    select c.id, c.org_id, c.survey_id, c.kind, c.reminder, c.status, c.send_at, c.per_hour, c.audience, c.month::text, c.waiting,
            c.turn, c.next_mail_at, c.started_at, s.send_window
     from campaigns c
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id
@@ -259,13 +266,21 @@ export async function lockCampaign(sql: Sql, { orgId, campaignId }: OrgCampaign)
 
 export async function insertCampaign(
   sql: Sql,
-  campaign: Pick<CampaignState, 'org_id' | 'survey_id' | 'status' | 'send_at' | 'per_hour'> & {
+  {
+    audience,
+    ...campaign
+  }: Pick<
+    CampaignState,
+    'org_id' | 'survey_id' | 'status' | 'send_at' | 'per_hour' | 'audience'
+  > & {
     name: string;
     next_at: Date;
     created_at: Date;
   },
 ) {
-  return one(await sql<{ id: string }[]>`insert into campaigns ${sql(campaign)} returning id`).id;
+  const row = { ...campaign, ...(audience && { audience: sql.json(audience) }) };
+  return one(await sql<{ id: string }[]>`insert into campaigns ${sql(row as never)} returning id`)
+    .id;
 }
 
 type CampaignChange = Partial<

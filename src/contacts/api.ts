@@ -71,7 +71,7 @@ export const ContactName = v.pipe(
   v.transform((name) => name || null),
 );
 
-const ContactProperties = v.pipe(
+export const ContactProperties = v.pipe(
   v.custom<Properties>(() => true),
   v.metadata({ type: 'object', additionalProperties: true }),
   v.rawCheck(({ dataset, addIssue }) => {

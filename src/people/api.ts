@@ -1,9 +1,14 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { recordExport } from '../audit/export.ts';
+import { ContactName, ContactProperties, Email } from '../contacts/api.ts';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
 import { messageIdOf } from '../letters/letter.ts';
-import type { Db } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { csvDescription, ExportFormat, exportResponse, exportTypes } from '../lib/export/export.ts';
+import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import {
@@ -18,8 +23,10 @@ import {
   parseList,
 } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
-import { idParam, parseWriteQuery } from '../lib/validation/parse.ts';
+import { idParam, parse, parseQuery, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
 import { historyEvents } from '../sends/queries.ts';
+import { LanguageTag } from '../surveys/schemas.ts';
+import { changePerson, exportPeople, findPersonByEmail, listPeopleJson } from './directory.ts';
 import { listErasures } from './erase.queries.ts';
 import {
   allowErasedAddress,
@@ -28,20 +35,71 @@ import {
   erasedKindTexts,
   erasePerson,
 } from './erase.ts';
+import { FilterInput } from './filter.ts';
 import { readTimeline } from './people.ts';
 import type { ErasureFile } from './receipts-file.ts';
+import { getSegment } from './segments.ts';
 
-export const peopleRoutes = (tools: EraseTools & { publicUrl: string }) =>
+export function peopleReads(tools: ReplicaTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>().get('/', async (c) => {
+    const { query, page } = await parsePeopleQuery(tools.db, c.var.key.org_id, c.req.queries());
+    return await answer(c, 'list', (orgId) => listPeopleJson(tools.db, orgId, page, query));
+  });
+}
+
+const propertyPrefix = 'property.';
+
+/** Reads the filters of a list: parameters, `property.NAME`, and the segment's own filter. */
+export async function parsePeopleQuery(sql: Sql, orgId: string, queries: Record<string, string[]>) {
+  const { search, language, segment, ignored, ...page } = parseList(PeopleQuery, queries);
+  const properties = Object.entries(queries).filter(([name]) => name.startsWith(propertyPrefix));
+  const own = [
+    ...properties.flatMap(([field, values]) => values.map((value) => ({ field, op: 'is', value }))),
+    ...(language ? [{ field: 'language', op: 'is', value: language }] : []),
+  ];
+  const nameOf = ({ path }: v.BaseIssue<unknown>) =>
+    own[Number(path?.[1]?.key)]?.field ?? 'filters';
+  const filter = parse(FilterInput, { all: own }, nameOf);
+  const ofSegment = segment ? (await getSegment(sql, orgId, segment)).filter.all : [];
+  const names = ignored.filter((name) => !name.startsWith(propertyPrefix));
+  return {
+    query: { search, filter: { all: [...ofSegment, ...filter.all] } },
+    page: { ...page, ignored: names },
+  };
+}
+
+export const peopleRoutes = (tools: EraseTools & ReplicaTools & { publicUrl: string }) =>
   new Hono<ApiEnv>()
+    .get('/export', async (c) => {
+      const { org_id: orgId } = c.var.key;
+      const { format } = parseQuery(v.object({ format: ExportFormat }), c.req.queries());
+      const { query } = await parsePeopleQuery(tools.db, orgId, c.req.queries());
+      await recordExport(tools.db, { orgId, actor: c.var.actor }, 'people.exported');
+      const parts = exportPeople(tools, orgId, { ...query, format });
+      return exportResponse(format, { name: 'people', parts });
+    })
+    .all('/export', (c) => c.notFound()) // keeps `/:email` from matching, so that a 405 lists the right methods
+
     .get('/:email', async (c) => {
       const email = c.req.param('email');
-      const timeline = await readTimeline(tools.db, c.var.key.org_id, email);
-      if (timeline.length === 0) throw notFound('person');
+      const { org_id: orgId } = c.var.key;
+      const [person, timeline] = await Promise.all([
+        findPersonByEmail(tools.db, orgId, email),
+        readTimeline(tools.db, orgId, email),
+      ]);
+      if (!person && timeline.length === 0) throw notFound('person');
       const events = timeline.map(({ mail_id, ...event }) => {
         return { ...event, message_id: mail_id && messageIdOf(mail_id, tools.publicUrl) };
       });
-      return await answerRead(c, JSON.stringify({ data: { email, events } }));
+      const { name = null, properties = {}, language = null } = person ?? {};
+      const { created_at = null, updated_at = null } = person ?? {};
+      const record = { name, properties, language, created_at, updated_at };
+      return await answerRead(c, JSON.stringify({ data: { email, ...record, events } }));
     })
+
+    .put('/:email', async (c) => await answerChange(c, tools, 'put'))
+    .patch('/:email', async (c) => await answerChange(c, tools, 'patch'))
 
     .delete('/:email', async (c) => {
       const by = requireWrite(c.var.key);
@@ -50,12 +108,59 @@ export const peopleRoutes = (tools: EraseTools & { publicUrl: string }) =>
       return c.json({ data: await erasePerson(tools, by, request) });
     });
 
+async function answerChange(c: Context<ApiEnv>, { db }: { db: Db }, how: 'put' | 'patch') {
+  const by = requireWrite(c.var.key);
+  const { email } = parse(v.object({ email: Email }), { email: c.req.param('email') });
+  const input = await parseBody(c, PersonChange, { optional: how === 'put' });
+  return c.json({ data: await changePerson({ db }, by, { email, how, input }) });
+}
+
 const scoresByOption = { keep: 'kept', delete: 'deleted' } as const;
 
 const address = { email: { about: 'email address, percent-encoded', schema: { type: 'string' } } };
 
+const PeopleQuery = v.object({
+  ...Page.entries,
+  search: described(
+    v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254, 'is too long')), ''),
+    'limit to people with this text in their email or name (case-insensitive)',
+  ),
+  language: described(
+    v.optional(v.pipe(v.string(), v.maxLength(35, 'is too long'))),
+    'limit to people with this language',
+  ),
+  segment: described(v.optional(Uuid), 'limit to people of this segment'),
+});
+
+export const PersonChange = v.object({
+  name: v.optional(v.nullable(ContactName)),
+  properties: described(
+    v.optional(ContactProperties),
+    'custom fields; PUT replaces all of them, PATCH merges them',
+  ),
+  language: described(
+    v.optional(v.nullable(LanguageTag)),
+    'of emails and pages; defaults to the property `language`',
+  ),
+});
+
+export const PersonItem = v.object({
+  id: Id,
+  email: v.string(),
+  name: v.nullable(v.string()),
+  properties: v.record(v.string(), v.unknown()),
+  language: v.nullable(v.string()),
+  created_at: Moment,
+  updated_at: Moment,
+});
+
 const Person = v.object({
   email: v.string(),
+  name: v.nullable(v.string()),
+  properties: v.record(v.string(), v.unknown()),
+  language: v.nullable(v.string()),
+  created_at: described(v.nullable(Moment), 'null for a person who is not in the directory'),
+  updated_at: v.nullable(Moment),
   events: v.array(
     v.object({
       at: Moment,
@@ -121,17 +226,68 @@ export const ErasureQuery = v.object({
 
 export const peopleSection: ApiSection = {
   name: 'People',
-  about: 'A person is one email address across all surveys of the organization.',
-  schemas: { Person, Erasure },
+  about:
+    'A person is one email address across all surveys of the organization. The directory has the latest name and ' +
+    'properties of each, from contacts, imports and this API.',
+  schemas: { Person, PersonItem, Erasure },
+  bodies: { PersonChange },
   operations: [
+    {
+      id: 'listPeople',
+      method: 'get',
+      path: '/api/v1/people',
+      summary: 'List people, newest first',
+      about: 'Use `property.NAME=VALUE` to limit the list to people with this value of a property.',
+      permission: 'read',
+      query: PeopleQuery,
+      answer: { status: 200, about: 'a page of people', schema: List(PersonItem) },
+      notFound: 'segment',
+    },
+    {
+      id: 'exportPeople',
+      method: 'get',
+      path: '/api/v1/people/export',
+      summary: 'Export people as a file',
+      about: `All people, newest first. Takes the filters of the list. ${csvDescription}`,
+      permission: 'read',
+      query: v.object({ format: ExportFormat }),
+      answer: { status: 200, about: 'the file, streamed', files: exportTypes },
+    },
+    {
+      id: 'putPerson',
+      method: 'put',
+      path: '/api/v1/people/{email}',
+      parameters: address,
+      summary: 'Add or change a person',
+      about:
+        'Replaces the properties. Fields that are missing keep their value. Existing contacts do not change: the next ' +
+        'audience or round uses the new values.',
+      permission: 'write',
+      body: PersonChange,
+      bodyOptional: true,
+      answer: { status: 200, about: 'the person', schema: One(PersonItem) },
+      refusals: { 409: ['erased'] },
+    },
+    {
+      id: 'patchPerson',
+      method: 'patch',
+      path: '/api/v1/people/{email}',
+      parameters: address,
+      summary: 'Merge values into a person',
+      about: 'Properties that are missing keep their value.',
+      permission: 'write',
+      body: PersonChange,
+      answer: { status: 200, about: 'the person', schema: One(PersonItem) },
+      notFound: 'person',
+    },
     {
       id: 'getPerson',
       method: 'get',
       path: '/api/v1/people/{email}',
       parameters: address,
-      summary: 'Get the history of a person',
+      summary: 'Get a person and their history',
       about:
-        'Everything that happened to an address, oldest first: when it was added, emailed, or blocked and by which rule, ' +
+        'The name and properties of the directory, and everything that happened to an address, oldest first: when it was added, emailed, or blocked and by which rule, ' +
         'what it opened and answered, deliveries to webhooks, unsubscribes and bounces.',
       permission: 'read',
       answer: { status: 200, about: 'the history', schema: One(Person) },

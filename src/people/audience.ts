@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { insertMissing } from '../contacts/queries.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
+import { Id } from '../lib/paging/page.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import type { OrgId } from '../limits.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { FilterInput, matchesFilter, type PeopleFilter } from './filter.ts';
+import { Filter, FilterInput, matchesFilter, type PeopleFilter } from './filter.ts';
 import { lockSegmentForUse } from './segments.ts';
 
 /** Whom a campaign or the rounds of a survey ask: everybody in the directory, a segment, or a filter. */
@@ -18,6 +19,13 @@ export const AudienceInput = v.union(
   ],
   'must be "people", {"segment_id": ID} or {"filter": {"all": [...]}}',
 );
+
+/** An audience in answers of the API. */
+export const AudienceItem = v.union([
+  v.literal('people'),
+  v.object({ segment_id: Id }),
+  v.object({ filter: Filter }),
+]);
 
 /** The filter of an audience. A segment cannot be deleted until the transaction ends. */
 export async function filterOfAudience(

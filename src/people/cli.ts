@@ -1,18 +1,33 @@
-import { commandWriter } from '../audit/acts.ts';
+import * as v from 'valibot';
+import { commandActor, commandWriter } from '../audit/acts.ts';
+import { recordExport } from '../audit/export.ts';
 import {
   type CommandTools,
   databaseCommand,
   listCommand,
   organizationOf,
   orgOption,
+  readCsvFile,
 } from '../command-tools.ts';
-import { columns, Email, id, OneOf, option, optional, Whole } from '../lib/cli/command.ts';
+import {
+  columns,
+  createProgress,
+  Email,
+  id,
+  OneOf,
+  option,
+  optional,
+  Whole,
+} from '../lib/cli/command.ts';
 import { readList } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
+import { Uuid } from '../lib/validation/parse.ts';
 import { type Config, configuredSecrets } from '../settings.ts';
+import { exportPeople, importPeople } from './directory.ts';
 import { type ErasureReceipt, listErasures } from './erase.queries.ts';
 import { allowErasedAddress, erasePerson } from './erase.ts';
 import { openErasureFile } from './receipts-file.ts';
+import { getSegment } from './segments.ts';
 
 const maxListed = 200;
 
@@ -77,6 +92,55 @@ const allow = databaseCommand({
 });
 
 export const erasureCommands = [erase, list, allow];
+
+const importFile = databaseCommand({
+  name: 'people import',
+  does: 'imports people of a CSV file into the directory, all or none',
+  options: {
+    org: orgOption('the organization'),
+    file: option(
+      v.string(),
+      'FILE',
+      'CSV with a header row: email, name, language, other columns become properties; - reads stdin',
+    ),
+  },
+  operands: ['file'],
+  async run(db, { org, file }, { tools }) {
+    const { text } = await readCsvFile(tools, file);
+    const data = await importPeople(
+      { db, onProgress: createProgress('people') },
+      commandWriter(org),
+      text,
+    );
+    const noun = data.people === 1 ? 'person' : 'people';
+    const skipped = data.erased === 0 ? '' : `, skipped ${data.erased} erased`;
+    return { data, text: `imported ${data.people} ${noun}${skipped}` };
+  },
+});
+
+const exportFile = databaseCommand({
+  name: 'people export',
+  does: 'prints the people of the directory, newest first',
+  options: {
+    org: orgOption('the organization'),
+    format: optional(
+      OneOf(['csv', 'jsonl']),
+      'csv|jsonl',
+      'csv, or one JSON object per line (csv)',
+    ),
+    segment: optional(Uuid, 'ID', 'only people of this segment'),
+  },
+  async run(db, { org, format = 'csv', segment }, { tools }) {
+    const filter = segment ? (await getSegment(db, org, segment)).filter : { all: [] };
+    await recordExport(db, { orgId: org, actor: commandActor() }, 'people.exported');
+    for await (const lines of exportPeople({ db }, org, { search: '', filter, format })) {
+      tools.print(String(typeof lines === 'string' ? lines : Buffer.from(lines)).trimEnd());
+    }
+    return undefined;
+  },
+});
+
+export const peopleCommands = [importFile, exportFile];
 
 /** The service appends later what a command cannot append. */
 const openFile = (tools: CommandTools, config: Config) =>

@@ -136,11 +136,18 @@ export const FilterInput = v.strictObject(
   'must be an object with the list `all`',
 );
 
-/** The conditions of `property.NAME=VALUE` and `language=TAG` in a URL. */
-export const isProperty = (name: string, value: string): Condition => ({
-  field: propertyPrefix + name,
-  op: 'is',
-  value,
+/** A filter in answers of the API. */
+export const Filter = v.object({
+  all: v.array(
+    v.object({
+      field: v.string(),
+      op: v.string(),
+      value: v.pipe(
+        v.union([v.string(), v.boolean()]),
+        v.description('true or false for `exists`, else text'),
+      ),
+    }),
+  ),
 });
 
 /** The condition that a row `p` of people, of an organization that the caller names, satisfies a filter. */

@@ -401,7 +401,7 @@ const commonFields = {
   embed: v.optional(EmbedInput),
 };
 
-const LanguageTag = v.pipe(
+export const LanguageTag = v.pipe(
   v.string('must be text'),
   v.check(isLanguage, 'must be a language tag such as en or pt-BR'),
   v.transform((tag) => Intl.getCanonicalLocales(tag)[0] ?? tag),

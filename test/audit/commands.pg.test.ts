@@ -57,6 +57,10 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
     act: 'contacts.imported',
     words: async ({ survey }) => ['--survey', await survey(), file('email\nbo@people.test')],
   },
+  'people import': {
+    act: 'people.imported',
+    words: async ({ org }) => ['--org', org, file('email\nbo@people.test')],
+  },
   'import responses': {
     act: 'responses.imported',
     words: async ({ survey }) => [
@@ -100,6 +104,7 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
   ...namesWith({ none: 'leaves acts that the tests of members look at' }, [
     ...['invite', 'role', 'remove', 'reset'].map((word) => `member ${word}`),
   ]),
+  'people export': { none: 'prints while it reads' },
   restore: { none: 'needs an empty deployment: see below' },
   demo: { act: 'demo.filled', words: async () => ['--yes'] },
   ...namesWith({ none: 'it only reads' }, [

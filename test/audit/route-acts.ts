@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Act, commandWriter } from '../../src/audit/acts.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import type { Db } from '../../src/lib/db/db.ts';
+import { savePeople } from '../../src/people/save.ts';
 import { createCannedText } from '../../src/replies/canned-texts.ts';
 import { createTag } from '../../src/tags/tags.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
@@ -51,6 +52,13 @@ const onWebhook = (act: Act, method: string, rest = '', body?: object): RouteAct
 
 /** Nothing is sent while the test runs. */
 export const later = { send_at: new Date(Date.now() + 7 * 86_400_000).toISOString() };
+
+const segment = { name: 'x', filter: { all: [] } };
+
+async function addSegment(api: ActScene['api']): Promise<string> {
+  const answer = await api('POST', '/v1/segments', segment);
+  return ((await answer.json()) as { data: { id: string } }).data.id;
+}
 
 async function erase({ api, survey }: Pick<ActScene, 'api' | 'survey'>) {
   const email = `${randomUUID()}@people.test`;
@@ -204,6 +212,30 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     act: 'contact.deleted',
     call: async ({ api, survey, contact }) =>
       await api('DELETE', `/v1/contacts/${await contact(await survey())}`),
+  },
+  'PUT /api/v1/people/:email': {
+    act: 'person.saved',
+    call: ({ api }) => api('PUT', '/v1/people/bo@people.test', { name: 'Bo' }),
+  },
+  'PATCH /api/v1/people/:email': {
+    act: 'person.saved',
+    call: async ({ db, orgId, api }) => {
+      await savePeople(db, orgId, [{ email: 'cy@people.test', name: null, properties: {} }]);
+      return await api('PATCH', '/v1/people/cy@people.test', { name: 'Cy' });
+    },
+  },
+  'POST /api/v1/segments': {
+    act: 'segment.created',
+    call: ({ api }) => api('POST', '/v1/segments', segment),
+  },
+  'PATCH /api/v1/segments/:id': {
+    act: 'segment.changed',
+    call: async ({ api }) =>
+      await api('PATCH', `/v1/segments/${await addSegment(api)}`, { name: 'y' }),
+  },
+  'DELETE /api/v1/segments/:id': {
+    act: 'segment.deleted',
+    call: async ({ api }) => await api('DELETE', `/v1/segments/${await addSegment(api)}`),
   },
   'DELETE /api/v1/people/:email': {
     act: 'person.erased',

@@ -101,6 +101,7 @@ test('a dry run writes nothing and returns skip reasons', async () => {
     status: 'running',
     send_at: null,
     per_hour: 60,
+    audience: null,
     total: 3,
     sent: 0,
     duplicates: 1,

@@ -6,6 +6,7 @@ import { commandWriter } from '../../src/audit/acts.ts';
 import { importContacts } from '../../src/contacts/import.ts';
 import { importExport, openExport } from '../../src/importers/import.ts';
 import { askNicely, delighted, type FormerService } from '../../src/importers/rows.ts';
+import { importPeople } from '../../src/people/directory.ts';
 import { importResponses } from '../../src/responses/import.ts';
 import { findSubscriber } from '../../src/suppressions/queries.ts';
 import { suppressByHand, unsubscribe } from '../../src/suppressions/unsubscribe.tsx';
@@ -110,6 +111,14 @@ const sources: Record<string, Source> = {
   'contact import': async ({ where, written }) => {
     const imported = await importContacts(tools, where, `email\n${written}\nnew@people.test\n`);
     assert.deepEqual(imported, { contacts: 1, erased: 1 });
+  },
+  'people import': async ({ where, written }) => {
+    const imported = await importPeople({ db }, where, `email\n${written}\nnew@people.test\n`);
+    assert.deepEqual(imported, { people: 1, erased: 1 });
+  },
+  'PUT /people': async ({ call, written }) => {
+    const { status, json } = await call('PUT', `/v1/people/${encodeURIComponent(written)}`, {});
+    assert.deepEqual([status, json['code']], [409, 'erased']);
   },
   'import responses': async ({ where, written }) => {
     const file = `score,date,email,comment\n9,2024-01-01,${written},mine\n9,2024-01-01,new@people.test,\n`;

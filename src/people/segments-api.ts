@@ -1,0 +1,156 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
+import type { Db } from '../lib/db/db.ts';
+import { parseBody } from '../lib/http/body.ts';
+import { answerRead } from '../lib/http/read-answer.ts';
+import type { ApiSection } from '../lib/openapi/openapi.ts';
+import { Count, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
+import { idParam, isPlainLine } from '../lib/validation/parse.ts';
+import { maxNameLength } from '../limits.ts';
+import { PersonItem } from './api.ts';
+import { previewPeople } from './directory.ts';
+import { Filter, FilterInput } from './filter.ts';
+import {
+  changeSegment,
+  createSegment,
+  deleteSegment,
+  getSegment,
+  segmentJson,
+  segmentsJson,
+} from './segments.ts';
+
+export function segmentReads(tools: ReplicaTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>()
+    .get('/', (c) =>
+      answer(c, 'list', (orgId) => segmentsJson(tools.db, orgId, parsePage(c.req.queries()))),
+    )
+    .get('/:id', (c) =>
+      answer(c, 'segment', (orgId) => segmentJson(tools.db, orgId, idParam(c, 'segment'))),
+    );
+}
+
+export const segmentRoutes = ({ db }: { db: Db }) =>
+  new Hono<ApiEnv>()
+    .get('/:id/preview', async (c) => {
+      const { org_id: orgId } = c.var.key;
+      const { filter } = await getSegment(db, orgId, idParam(c, 'segment'));
+      return await answerRead(c, JSON.stringify({ data: await previewPeople(db, orgId, filter) }));
+    })
+
+    .post('/', async (c) => {
+      const by = requireWrite(c.var.key);
+      return c.json({ data: await createSegment(db, by, await parseBody(c, SegmentInput)) }, 201);
+    })
+
+    .patch('/:id', async (c) => {
+      const by = requireWrite(c.var.key);
+      const id = idParam(c, 'segment');
+      const change = await parseBody(c, SegmentChange);
+      return c.json({ data: await changeSegment(db, by, { id, ...change }) });
+    })
+
+    .delete('/:id', async (c) => {
+      const by = requireWrite(c.var.key);
+      await deleteSegment(db, by, idParam(c, 'segment'));
+      return c.body(null, 204);
+    });
+
+export const SegmentName = v.pipe(
+  v.string('must be text'),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(maxNameLength, `must be at most ${maxNameLength} characters`),
+  v.check(isPlainLine, 'must be one line without control characters'),
+);
+
+const SegmentInput = v.object({ name: SegmentName, filter: FilterInput });
+const SegmentChange = v.object({ name: v.optional(SegmentName), filter: v.optional(FilterInput) });
+
+const Segment = v.object({
+  id: Id,
+  name: v.string(),
+  filter: Filter,
+  created_at: Moment,
+  updated_at: Moment,
+});
+
+const path = '/api/v1/segments';
+
+export const segmentSection: ApiSection = {
+  name: 'Segments',
+  about:
+    'A segment is a filter of people under a name. All of its conditions hold. Fields: `property.NAME`, `language`, ' +
+    '`last_asked_days` (whole days since the last survey email), `last_score`, `last_category`, `tag` (id of a tag on a ' +
+    'response) and `survey_id`. Operators: `is`, `is_not` (includes people without the value), `contains`, `gt` and ' +
+    '`lt` (compare numbers), `exists`.',
+  schemas: { Segment },
+  bodies: { NewSegment: SegmentInput, SegmentChange },
+  operations: [
+    {
+      id: 'listSegments',
+      method: 'get',
+      path,
+      summary: 'List segments, newest first',
+      about: 'Without their people.',
+      permission: 'read',
+      query: Page,
+      answer: { status: 200, about: 'a page of segments', schema: List(Segment) },
+    },
+    {
+      id: 'createSegment',
+      method: 'post',
+      path,
+      summary: 'Create a segment',
+      about: 'Its people are found when it is used.',
+      permission: 'write',
+      body: SegmentInput,
+      answer: { status: 201, about: 'the segment', schema: One(Segment) },
+      refusals: { 400: ['too_many_segments'] },
+    },
+    {
+      id: 'getSegment',
+      method: 'get',
+      path: `${path}/{id}`,
+      summary: 'Get a segment',
+      about: 'Its name and filter.',
+      permission: 'read',
+      answer: { status: 200, about: 'the segment', schema: One(Segment) },
+    },
+    {
+      id: 'previewSegment',
+      method: 'get',
+      path: `${path}/{id}/preview`,
+      summary: 'Count the people of a segment',
+      about: 'With the 10 newest of them.',
+      permission: 'read',
+      answer: {
+        status: 200,
+        about: 'the count and 10 people',
+        schema: One(v.object({ count: Count, people: v.array(PersonItem) })),
+      },
+    },
+    {
+      id: 'changeSegment',
+      method: 'patch',
+      path: `${path}/{id}`,
+      summary: 'Change a segment',
+      about: 'Applies to campaigns and rounds that start later.',
+      permission: 'write',
+      body: SegmentChange,
+      answer: { status: 200, about: 'the segment', schema: One(Segment) },
+    },
+    {
+      id: 'deleteSegment',
+      method: 'delete',
+      path: `${path}/{id}`,
+      summary: 'Delete a segment',
+      about: 'Deletes no people. Refused while a campaign or the rounds of a survey use it.',
+      permission: 'write',
+      answer: { status: 204, about: 'deleted' },
+      refusals: { 409: ['segment_in_use'] },
+    },
+  ],
+};
