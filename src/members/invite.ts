@@ -101,9 +101,7 @@ export async function joinByInvitation(
     await lockRoles(tx, orgId);
     const current = await findMemberRole(tx, orgId, member.id);
     if (!current || ranks[current.role] < ranks[role]) {
-      if (role === 'owner' && timeZone !== null && (await countOwners(tx, orgId)) === 0) {
-        await adoptTimeZone(tx, { orgId, actor, timeZone });
-      }
+      if (role === 'owner') await adoptTimeZone(tx, { orgId, actor, timeZone });
       await saveRole(tx, { orgId, memberId: member.id, role });
       const act = current ? 'member.role_changed' : 'member.joined';
       await recordAct(tx, { orgId, actor, act, target, details: { role } });
@@ -114,9 +112,11 @@ export async function joinByInvitation(
   }
 }
 
-type ZoneChange = { orgId: string; actor: Actor; timeZone: string };
+type ZoneChange = { orgId: string; actor: Actor; timeZone: string | null };
 
-async function adoptTimeZone(tx: Sql, { orgId, actor, timeZone }: ZoneChange) {
+/** The zone of the first owner's browser, before the role is saved. */
+export async function adoptTimeZone(tx: Sql, { orgId, actor, timeZone }: ZoneChange) {
+  if (timeZone === null || (await countOwners(tx, orgId)) > 0) return;
   const before = await lockOrganization(tx, orgId);
   const isTaken = before?.time_zone === 'UTC' && timeZone !== 'UTC';
   if (!isTaken || !(await isKnownZone(tx, timeZone))) return;

@@ -9,7 +9,7 @@ import { deleteSessions, renewProof } from '../sessions/queries.ts';
 import { memberActor, type Role, type SignedInMember } from '../sessions/session.ts';
 import type { OidcGroup, OidcSettings } from '../settings.ts';
 import { recordAccountAct } from './account-acts.ts';
-import { joinByInvitation } from './invite.ts';
+import { adoptTimeZone, joinByInvitation } from './invite.ts';
 import {
   consumeInvitations,
   countOwners,
@@ -35,7 +35,7 @@ const maxName = 200;
 export async function signInByIdentity(
   { db, publicUrl, rules }: SignInTools & { rules: OidcSettings },
   c: Context,
-  identity: OidcIdentity,
+  { timeZone = null, ...identity }: OidcIdentity & { timeZone?: string | null },
 ): Promise<SsoRefusal | undefined> {
   const judged = judgeIdentity(identity, rules);
   if ('refused' in judged) return judged.refused;
@@ -49,10 +49,10 @@ export async function signInByIdentity(
     if (!existing && !hasWayIn) return 'no_access';
     const member = existing ?? (await addMember(tx, { identity, email }));
     const actor = memberActor(member, c.get('requestId'));
-    for (const link of invitations) await joinByInvitation(tx, { link, member, actor });
+    for (const link of invitations) await joinByInvitation(tx, { link, member, actor, timeZone });
     if (orgId && !invitations.some((link) => link.orgId === orgId)) {
       const isNewcomer = existing === undefined;
-      await followGroups(tx, { orgId, member, actor, groupRole, isNewcomer, rules });
+      await followGroups(tx, { orgId, member, actor, timeZone, groupRole, isNewcomer, rules });
     }
     await startMemberSession(tx, c, { publicUrl, member, by: 'sso' });
     return undefined;
@@ -122,13 +122,14 @@ type FollowGroups = Omit<RoleFacts, 'current'> & {
   orgId: string;
   member: { id: string };
   actor: Actor;
+  timeZone?: string | null;
   rules: IdentityRules;
 };
 
 /** Applies the provider's groups to the member's role, except to the last owner. */
 export async function followGroups(
   tx: Sql,
-  { orgId, member, actor, rules, ...groups }: FollowGroups,
+  { orgId, member, actor, timeZone = null, rules, ...groups }: FollowGroups,
 ) {
   await lockRoles(tx, orgId);
   const [current = null] = await tx<GroupMembership[]>`
@@ -144,6 +145,7 @@ export async function followGroups(
     await recordAct(tx, { ...act, act: 'member.removed', details: { by: 'groups' } });
     return;
   }
+  if (change.role === 'owner') await adoptTimeZone(tx, { orgId, actor, timeZone });
   await saveRole(tx, { orgId, memberId: member.id, role: change.role });
   await tx`
     update memberships

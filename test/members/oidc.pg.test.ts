@@ -70,6 +70,24 @@ test('a member is linked by verified email and then found by subject', async () 
   assert.equal(linked.length, 1);
 });
 
+for (const [way, groups] of [
+  ['an invitation', []],
+  ['a group', [{ group: 'admins', role: 'owner' as const }]],
+] as const) {
+  test(`first owner by ${way} brings the time zone of the browser`, async () => {
+    const org = await makeOrganization(db);
+    const person = account({ groups: ['admins'] });
+    if (way === 'an invitation') await invite(person.email!, 'owner', org);
+    state.account = person;
+    const browser = visitorBrowser(appWith({ organization: org, groups: [...groups] }));
+    const begun = await browser.get('/sign-in/oidc?time_zone=Europe%2FBerlin');
+    const back = await passProvider(begun.headers.get('Location')!, callback);
+    assert.equal((await browser.get(`${back.pathname}${back.search}`)).status, 303);
+    const [row] = await db`select time_zone from organizations where id = ${org}`;
+    assert.equal(row!['time_zone'], 'Europe/Berlin');
+  });
+}
+
 test('a newcomer joins with the default role', async () => {
   const person = account();
   const { browser } = await signInAs(person, { role: 'viewer' });

@@ -6,6 +6,7 @@ import { clientAddress } from '../../lib/http/client-address.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import type { Log } from '../../lib/log/log.ts';
 import type { OidcFailure, OidcProvider } from '../../lib/oidc/provider.ts';
+import { isTimeZoneName } from '../../lib/validation/parse.ts';
 import { renewProof } from '../../sessions/queries.ts';
 import {
   type MemberEnv,
@@ -235,6 +236,8 @@ const PendingFlow = v.object({
   next: v.string(),
   /** The session that re-authenticates; null for a sign-in. */
   session: v.nullable(v.string()),
+  /** The browser's, which becomes that of an organization without an owner. */
+  time_zone: v.optional(v.nullable(v.string()), null),
 });
 
 /** The redirect URI to register at the provider. */
@@ -253,7 +256,9 @@ async function startOidc(c: Context, tools: OidcTools, session: string | null) {
     groups: rules.groups.length > 0,
   });
   if ('failed' in started) return showFailure(c, tools, started);
-  const data = { flow: started.flow, next: nextOf(c), session };
+  const zone = c.req.query('time_zone') ?? '';
+  const time_zone = isTimeZoneName(zone) ? zone : null;
+  const data = { flow: started.flow, next: nextOf(c), session, time_zone };
   setHandshake(c, tools, { kind: 'oidc', data });
   return c.redirect(started.url, 303);
 }
@@ -270,7 +275,10 @@ async function finishOidc(c: Context, tools: OidcTools) {
   const { identity } = finished;
   const next = ownPath(pending.next);
   if (pending.session === null) {
-    const refused = await signInByIdentity(tools, c, identity);
+    const refused = await signInByIdentity(tools, c, {
+      ...identity,
+      timeZone: pending.time_zone,
+    });
     return refused ? showOutcome(c, rules, refused) : c.redirect(next, 303);
   }
   // A proof only counts for the session that requested it and for the linked account.
@@ -389,10 +397,9 @@ function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
   return (
     <>
       {oidc && (prove?.sso ?? true) ? (
-        <LinkButton
-          href={withNext(`${base}/oidc`, next)}
-          text={prove ? `Confirm with ${oidc.name}` : `Sign in with ${oidc.name}`}
-        />
+        <a class="button" href={withNext(`${base}/oidc`, next)} data-time-zone="">
+          {prove ? `Confirm with ${oidc.name}` : `Sign in with ${oidc.name}`}
+        </a>
       ) : null}
       {hasPasskeys ? (
         <PasskeyForm

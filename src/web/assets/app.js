@@ -28,7 +28,12 @@ function showTimes() {
 
 function fillTimeZones() {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  for (const field of document.querySelectorAll('[data-time-zone]')) field.value = timeZone;
+  for (const field of document.querySelectorAll('input[data-time-zone]')) field.value = timeZone;
+  for (const link of document.querySelectorAll('a[data-time-zone]')) {
+    const url = new URL(link.href);
+    url.searchParams.set('time_zone', timeZone);
+    link.href = url;
+  }
 }
 
 /** Shows the reader's local time next to a time typed in another time zone. */
