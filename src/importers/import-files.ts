@@ -284,14 +284,19 @@ const questions: Readonly<Record<SurveyType, (name: string) => string>> = {
 /** Suppressions first, then responses, then people, whose newer values override those of old responses. */
 const order: readonly FileKind[] = ['unsubscribed', 'bounced', 'responses', 'people'];
 
+/** The import was deleted, stopped, or continued by another run. */
 class Interrupted extends Error {}
+class TurnOver extends Error {}
+
+/** Each turn is a job of its own, so that restarts do not use up the attempts of a long import. */
+const turnMs = 5 * 60_000;
 
 /**
  * Imports the files of an import in batches. The row of a file counts its batches, so another run continues after the
  * last one.
  */
 export async function runImport(
-  { db }: ImportTools,
+  { db, importTurnMs = turnMs }: ImportTools & { importTurnMs?: number },
   { org_id: orgId, import_id: importId }: JobPayloads['imports.run'],
   { attempt }: Pick<JobRun, 'attempt'>,
 ) {
@@ -302,7 +307,8 @@ export async function runImport(
   try {
     const files = (await listFiles(db, id)).filter(({ counts }) => counts !== null);
     files.sort((one, other) => order.indexOf(one.plan!.kind) - order.indexOf(other.plan!.kind));
-    for (const file of files) await importFile(db, row, { file, surveyId });
+    const endsAt = Date.now() + importTurnMs;
+    for (const file of files) await importFile(db, row, { file, surveyId, endsAt });
     const after = await countMonths(db, { orgId, surveyId }, row.time_zone);
     await inTransaction(db, async (tx) => {
       const change = { after, status: 'finished', finished_at: new Date() } as const;
@@ -311,6 +317,10 @@ export async function runImport(
     });
   } catch (error) {
     if (error instanceof Interrupted) return;
+    if (error instanceof TurnOver) {
+      const payload = { org_id: orgId, import_id: importId };
+      return await enqueue(db, [{ task: 'imports.run', payload }]);
+    }
     if (!(error instanceof Refusal) && attempt < maxAttempts) throw error;
     const reason = error instanceof Refusal ? error.message : 'an unexpected error stopped it';
     await changeImport(db, id, { status: 'failed', reason, from: ['importing'] });
@@ -324,7 +334,7 @@ const maxAttempts = 5;
 async function importFile(
   db: Db,
   row: Import,
-  { file, surveyId }: { file: ImportFile; surveyId: string },
+  { file, surveyId, endsAt }: { file: ImportFile; surveyId: string; endsAt: number },
 ) {
   const { org_id: orgId, id: importId, service, actor } = row;
   const total = countUnderstood(file.counts!);
@@ -346,6 +356,9 @@ async function importFile(
       const batch = { place: file.place, from, done, imported };
       if (!(await recordBatch(tx, { orgId, importId }, batch))) throw new Interrupted();
       from = done;
+    },
+    onProgress(done) {
+      if (done < total && Date.now() > endsAt) throw new TurnOver();
     },
   });
 }

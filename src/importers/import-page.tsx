@@ -6,7 +6,7 @@ import { count, counted, DataTable, Live } from '../web/app/lists.tsx';
 import { Part } from '../web/app/settings-screen.tsx';
 import { countUnderstood, scored, sumCounts, zeroImportCounts } from './import.ts';
 import type { Import, ImportFile, Months } from './queries.ts';
-import { knownOf, passedFor, verdict } from './report.ts';
+import { passedFor, verdict } from './report.ts';
 import { type FileKind, fileKinds, type PassReason } from './rows.ts';
 
 type PageProps = {
@@ -198,6 +198,10 @@ function cellsOf(
   mayChoose: boolean,
 ) {
   const contains = plan ? kindNames[plan.kind] : 'Unknown';
+  // Other rows were there before, or belong to erased people.
+  const newRows = imported
+    ? imported.responses + imported.contacts + imported.unsubscribed + imported.bounced
+    : 0;
   const skipped = counts ? sum(Object.values(counts.passed), (each) => each ?? 0) : 0;
   return [
     <>
@@ -222,18 +226,11 @@ function cellsOf(
       contains
     ),
     counts ? count(counts.rows) : '',
-    counts ? count(mayChoose ? countUnderstood(counts) : done) : '',
-    counts
-      ? count(skipped + (imported ? imported.erased + knownResponses(counts, imported) : 0))
-      : '',
+    counts ? count(imported ? newRows : countUnderstood(counts)) : '',
+    counts ? count(imported ? skipped + done - newRows : skipped) : '',
     counts ? count(counts.unclear) : '',
   ];
 }
-
-const knownResponses = (
-  counts: NonNullable<ImportFile['counts']>,
-  imported: NonNullable<ImportFile['imported']>,
-) => (totalOf(counts.responses) === 0 ? 0 : knownOf(counts, imported));
 
 function FilePart({ file: { place, name, plan, counts } }: { file: ImportFile }) {
   if (!plan || !counts) return null;

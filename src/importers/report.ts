@@ -59,7 +59,7 @@ function rowsText({ file, imported, seconds }: ImportReport, dryRun: boolean): s
   return `${columns(shown.map((row) => row.map(String)))}\n${last}`;
 }
 
-export const knownOf = (file: FileCounts, { responses, erased }: ImportCounts) =>
+const knownOf = (file: FileCounts, { responses, erased }: ImportCounts) =>
   totalOf(file.responses) - responses - erased;
 
 function figuresText({ inFile, before, after, imported }: ImportReport, dryRun: boolean): string {

@@ -200,7 +200,7 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
     status: statusOf(form),
     body: (
       <>
-        <Part id="files" title="Import from another service">
+        <Part id="import" title="Import from another service">
           <p class="sub measure">
             Bring your history: responses, comments, tags, people, unsubscribes and bounces. You see
             what will be imported before anything changes, and nobody is emailed.

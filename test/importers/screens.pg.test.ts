@@ -130,6 +130,22 @@ test('interrupted import continues after its last batch', async () => {
   assert.ok((await show(it.path)).includes('New: 1,700 responses'));
 });
 
+test('long import continues in another job', async () => {
+  const { org, check, post } = await scene();
+  const it = await check({ 'responses.csv': manyRows(1200) });
+  await post(it.path);
+  const job = { org_id: org, import_id: it.id };
+  const counts: unknown[] = [];
+  for (const attempt of [9, 1, 1]) {
+    await runImport({ db, importTurnMs: -1 }, job, { attempt });
+    counts.push((await countIn(org))['responses']);
+  }
+  assert.deepEqual(counts, [500, 1000, 1200]);
+  const [jobs] = await db`
+    select count(*)::int from test.jobs where task_identifier = 'imports.run' and payload ->> 'import_id' = ${it.id}`;
+  assert.equal(jobs!['count'], 3);
+});
+
 test('import reports an error that repeats, and can continue', async () => {
   const { org, check, post, show } = await scene();
   const survey = await makeSurvey(db, org);
