@@ -66,7 +66,7 @@ const values: Readonly<Record<string, unknown>> = {
     to: '17:00',
     time_zone: 'Europe/Berlin',
   },
-  repeat: { every_days: 90, per_day: null, spread: true },
+  repeat: { every_days: 90, audience: 'people', per_day: null, spread: true },
   embed: {
     origins: ['https://www.acme.example'],
     position: 'corner',

@@ -1,6 +1,9 @@
 import { askedAt, zoneOfRounds } from '../contacts/rounds.ts';
 import { notFound } from '../errors.ts';
 import { one, type Part, type Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../limits.ts';
+import { filterOfAudience, peopleMatching } from '../people/audience.ts';
+import type { PeopleFilter } from '../people/filter.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { Repeat, SendWindow } from '../surveys/schemas.ts';
 import { cycleTables, openDays } from './cycle.ts';
@@ -12,6 +15,8 @@ export type RepeatingSurvey = {
   zone: string;
   frequency_days: number | null;
   campaign_id: string | null;
+  /** Filter of the audience. Null if the survey asks the contacts that were asked before. */
+  people: PeopleFilter | null;
 };
 
 export async function getZone(sql: Sql, { orgId, surveyId }: OrgSurvey) {
@@ -26,23 +31,26 @@ export async function getZone(sql: Sql, { orgId, surveyId }: OrgSurvey) {
 
 /** Returns undefined if the survey has no rounds, is a draft, or was closed by hand. */
 export async function findRepeating(sql: Sql, { orgId, surveyId }: OrgSurvey) {
-  const [survey] = await sql<RepeatingSurvey[]>`
+  const [survey] = await sql<Omit<RepeatingSurvey, 'people'>[]>`
     select s.repeat, s.send_window, ${zoneOfRounds(sql)} as zone, o.frequency_days,
            (select id from campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'round') as campaign_id
     from surveys s
     join organizations o on o.id = s.org_id
     where s.org_id = ${orgId} and s.id = ${surveyId} and s.repeat is not null
       and s.status <> 'draft' and s.completed_by is distinct from 'hand'`;
-  return survey;
+  if (!survey) return undefined;
+  const { audience = null } = survey.repeat;
+  return { ...survey, people: audience && (await filterOfAudience(sql, orgId, audience)) };
 }
 
 /**
  * The CTEs up to `planned`: contacts in rounds with the local time at which each is asked next. A contact that a round
  * has asked keeps its place in the cycle. Others get a place by a stable hash, counted from when they are due or, if that
- * was before `repeat` was set, from that day. A round that has begun without an email is due at once.
+ * was before `repeat` was set, from that day; people who are new in the audience from when they were added. A later round
+ * that has begun without an email is due at once.
  */
 function planned(sql: Sql, { orgId, surveyId }: OrgSurvey, survey: RepeatingSurvey): Part {
-  const { repeat, send_window: window, campaign_id } = survey;
+  const { repeat, send_window: window, campaign_id, people } = survey;
   const { next, rest, shifted } = cycleTables(openDays(window), repeat.every_days);
   const perWeek = next[0]!.length;
   const perCycle = perWeek * Math.floor(repeat.every_days / 7);
@@ -54,7 +62,7 @@ function planned(sql: Sql, { orgId, surveyId }: OrgSurvey, survey: RepeatingSurv
       select c.id, c.email, c.email_key, c.round, w.id is not null as placed, s.zone,
              case when a.asked_at is null then c.created_at at time zone s.zone
                   else (a.asked_at at time zone s.zone) + make_interval(days => ${repeat.every_days}) end as earliest,
-             a.asked_at is null as begun,
+             a.asked_at is null and c.round > 1 as begun,
              date_trunc('day', s.repeat_since at time zone s.zone) as since
       from (select s.repeat_since, ${zoneOfRounds(sql)} as zone
             from surveys s join organizations o on o.id = s.org_id
@@ -63,7 +71,8 @@ function planned(sql: Sql, { orgId, surveyId }: OrgSurvey, survey: RepeatingSurv
       cross join lateral (select ${askedAt(sql)} as asked_at) a
       left join campaign_contacts w on w.org_id = ${orgId} and w.contact_id = c.id and w.campaign_id = ${campaign_id}::uuid
       where c.org_id = ${orgId} and c.survey_id = ${surveyId} and not c.superseded and c.status <> 'sending'
-        and (a.asked_at is not null or c.round > 1 and (w.id is null or w.reason_code is not null))
+        and (a.asked_at is not null or ${people ? sql`true` : sql`c.round > 1`} and (w.id is null or w.reason_code is not null))
+        ${people ? sql`and ${isInAudience(sql, orgId, people)}` : sql``}
     ), moved as materialized (
       select b.*, case when placed or begun or not ${repeat.spread} then earliest else greatest(earliest, since) end as start
       from base b
@@ -86,6 +95,9 @@ function planned(sql: Sql, { orgId, surveyId }: OrgSurvey, survey: RepeatingSurv
       ) place
     )`;
 }
+
+const isInAudience = (sql: Sql, orgId: OrgId, people: PeopleFilter) => sql`
+  c.email_key in (select p.email_key from ${peopleMatching(sql, orgId, people)})`;
 
 type Blocking = { at: Date; frequencyDays: number | null };
 
@@ -133,7 +145,7 @@ export async function countInRounds(
     await sql<{ people: number; today: number }[]>`
       select (select count(*)::int from contacts
               where org_id = ${orgId} and survey_id = ${surveyId} and not superseded
-                and (round > 1 or status <> 'pending')) as people,
+                and (round > 1 or status <> 'pending' or ${repeating.people !== null})) as people,
              (select count(*)::int from campaign_contacts
               where org_id = ${orgId} and campaign_id = ${repeating.campaign_id}::uuid and reason_code is null
                 and created_at >= date_trunc('day', ${now}::timestamptz at time zone ${repeating.zone}) at time zone ${repeating.zone})

@@ -2,6 +2,8 @@ import { startRounds } from '../contacts/rounds.ts';
 import { Refusal } from '../errors.ts';
 import { inTransaction, type Sql } from '../lib/db/db.ts';
 import { addUsage, lockUsage, readUsage } from '../organizations/queries.ts';
+import { addAudience } from '../people/audience.ts';
+import type { PeopleFilter } from '../people/filter.ts';
 import { addDays, localDay } from '../responses/period.ts';
 import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
 import { getOrgSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
@@ -37,6 +39,7 @@ export async function askRounds(tools: AdvanceTools, automatic: AutomaticSurvey,
   const survey = { orgId: automatic.org_id, surveyId: automatic.survey_id };
   const repeating = await findRepeating(tools.db, survey);
   if (!repeating) return;
+  if (repeating.people) await addPeople(tools, survey, repeating.people);
   const usage = await readUsage(tools.db, survey.orgId, now);
   if (usage.used >= usage.monthly_send_limit) return;
   let left = (await roomOfDay(tools.db, survey, { repeating, now })) ?? maxPerRun;
@@ -54,6 +57,17 @@ export async function askRounds(tools: AdvanceTools, automatic: AutomaticSurvey,
     if (started === null) return;
     left -= started;
   }
+}
+
+/** Adds people who are new in the audience. A refusal means that the survey was closed meanwhile. */
+async function addPeople({ db }: AdvanceTools, survey: OrgSurvey, people: PeopleFilter) {
+  await inTransaction(db, async (tx) => {
+    await lockOpenSurvey(tx, survey);
+    const added = await addAudience(tx, survey, people);
+    if (added > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
+  }).catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+  });
 }
 
 async function roomOfDay(
@@ -129,7 +143,7 @@ const listBegun = (tx: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string
   select id
   from contacts
   where org_id = ${orgId} and survey_id = ${surveyId} and id = any (${[...ids]}::uuid[])
-    and not superseded and round > 1 and sent_at is null and status in ('pending', 'bounced', 'unsubscribed')`;
+    and not superseded and sent_at is null and status in ('pending', 'bounced', 'unsubscribed')`;
 
 const scheduledDays = 30;
 

@@ -29,8 +29,8 @@ export const isDue = (sql: Sql, at: Date | null): Part => sql`
 export type StartedContact = { id: string; email: string; key: string };
 
 /**
- * Adds a contact in the next round for each address whose next round is due, and returns these contacts. The survey must
- * be locked. The lateral join looks contacts up one by one, and they are locked in the order in which sending does.
+ * Adds a contact in the next round for each address whose next round is due, with the latest name and properties of the
+ * person, and returns these contacts. The survey must be locked. The lateral join looks contacts up one by one, and they are locked in the order in which sending does.
  */
 export async function startRounds(
   sql: Sql,
@@ -65,9 +65,14 @@ export async function startRounds(
       returning c.email, c.round, c.name, c.properties, held.token
     )
     insert into contacts (org_id, survey_id, email, round, name, properties, token)
-    select ${orgId}, ${surveyId}, email, round + 1, name, properties, token
-    from ended
-    order by lower(email)
+    select ${orgId}, ${surveyId}, e.email, e.round + 1, coalesce(p.name, e.name),
+           case when p.language is null then coalesce(p.properties, e.properties)
+                else p.properties || jsonb_build_object('language', p.language) end, e.token
+    from ended e
+    left join lateral (
+      select * from people where org_id = ${orgId} and email_key = lower(e.email) limit 1
+    ) p on true
+    order by lower(e.email)
     returning id, email, email_key as key`;
 }
 

@@ -5,6 +5,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { getOrganization } from '../organizations/queries.ts';
+import { filterOfAudience } from '../people/audience.ts';
 import { copyQuestions, mergeQuestions, type QuestionsInput } from '../questions/definition.ts';
 import { findAnswered } from '../questions/queries.ts';
 import { emitted } from '../signals.ts';
@@ -117,6 +118,11 @@ const activateSurvey = (
     return survey;
   });
 
+/** Refuses an audience without its segment, and keeps the segment from being deleted until the transaction ends. */
+async function lockAudience(tx: Sql, orgId: string, { repeat }: Pick<SurveyChange, 'repeat'>) {
+  if (repeat?.audience) await filterOfAudience(tx, orgId, repeat.audience);
+}
+
 /** Publishes the completion, unless the survey had already completed. */
 export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
   const { orgId } = by;
@@ -181,6 +187,7 @@ export async function changeSurvey(
       questions: questions && (await changedQuestions(tx, survey, questions)),
     }) as SurveyChanges;
     await refuseWhenUsed(tx, survey, changes);
+    await lockAudience(tx, orgId, changes);
     checkContent({ ...survey, ...changes });
     if (Object.keys(changes).length === 0) return survey;
     const changed = await updateSurvey(tx, survey, changes);
@@ -271,6 +278,7 @@ export async function addSurvey(
   const language = wish.language ?? (await getOrganization(sql, orgId)).language;
   const { type = 'nps', audience = null, texts = {}, from_email } = wish;
   checkContent({ type, audience, language, texts });
+  await lockAudience(sql, orgId, wish);
   try {
     return await insertSurvey(sql, orgId, {
       ...withoutUndefined(wish),

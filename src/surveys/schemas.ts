@@ -3,6 +3,7 @@ import { Count, described, Id, Moment } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
 import { isLongerThan, maxNameLength, maxQuestionLength } from '../limits.ts';
+import { AudienceInput } from '../people/audience.ts';
 import { Question, QuestionInput, QuestionsInput } from '../questions/definition.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
 import { type TextsByLanguage, validatePlaceholders } from './texts.ts';
@@ -80,6 +81,22 @@ const SurveyTexts = v.object({
   thanks: v.optional(Thanks),
 });
 
+const RepeatAudience = v.union([
+  v.literal('people'),
+  v.object({ segment_id: Id }),
+  v.object({
+    filter: v.object({
+      all: v.array(
+        v.object({
+          field: v.string(),
+          op: v.string(),
+          value: v.union([v.string(), v.boolean()]),
+        }),
+      ),
+    }),
+  }),
+]);
+
 export const Survey = v.object({
   ...item,
   reply_to: described(v.string(), 'reply address'),
@@ -103,6 +120,7 @@ export const Survey = v.object({
   repeat: v.nullable(
     v.object({
       every_days: Count,
+      audience: v.nullable(RepeatAudience),
       per_day: v.nullable(Count),
       spread: v.boolean(),
     }),
@@ -251,6 +269,10 @@ const RepeatInput = described(
   v.object(
     {
       every_days: described(EveryDays, 'days from one email to the first of the next round'),
+      audience: described(
+        v.nullish(AudienceInput, null),
+        'asks these people: `people` is the whole directory; null: contacts that were asked before',
+      ),
       per_day: described(
         v.nullish(PerDay, null),
         'most contacts that a day asks; null: no limit, or twice an even day if `spread`',

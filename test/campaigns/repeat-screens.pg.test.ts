@@ -33,7 +33,7 @@ test('rounds are set, scheduled, asked, counted and switched off', async () => {
   const values = { every_days: '10', per_day: '3', version: versionIn(blank) };
   const saved = await post(`${path}/repeat`, values);
   assert.equal(saved.status, 303);
-  assert.deepEqual(await stored(), { every_days: 10, per_day: 3, spread: false });
+  assert.deepEqual(await stored(), { every_days: 10, audience: null, per_day: 3, spread: false });
 
   const scheduled = await read(get(`${path}/repeat`));
   assert.match(scheduled, /4 contacts will be asked/);
@@ -80,7 +80,7 @@ test('the form shows the current values when somebody else changed them', async 
   const late = await post(`${path}/repeat`, { every_days: '90', spread: 'on', version });
   assert.equal(late.status, 422);
   assert.match(await late.text(), /Current value: 30/);
-  assert.deepEqual(await stored(), { every_days: 30, per_day: null, spread: true });
+  assert.deepEqual(await stored(), { every_days: 30, audience: null, per_day: null, spread: true });
 });
 
 test('a viewer sees the rounds without the form', async () => {

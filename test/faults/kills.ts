@@ -82,26 +82,37 @@ export async function killAt(
   return { point, killed, ...(await balance(ground, order)) };
 }
 
-const remindedSurvey = (db: Ground['db'], cause: Cause) =>
-  cause === 'reminder' ? { reminders: db.json([{ after_days: 1 }]) } : {};
-
-/** Contacts to mail, or contacts that were mailed a day ago and are due for a reminder. */
-async function addContacts(db: Ground['db'], { orgId, surveyId, emails, cause }: Order) {
-  const status = cause === 'reminder' ? 'sent' : 'pending';
-  await db`
-    insert into contacts (org_id, survey_id, email, token, status)
-    select ${orgId}, ${surveyId}, email, replace(gen_random_uuid()::text, '-', ''), ${status}
-    from unnest(${emails}::text[]) as e (email)`;
-  if (cause === 'reminder') await db.begin((tx) => addAsked(tx, { orgId, surveyId }));
+function remindedSurvey(db: Ground['db'], cause: Cause) {
+  if (cause === 'reminder') return { reminders: db.json([{ after_days: 1 }]) };
+  if (cause !== 'round') return {};
+  const repeat = { every_days: 7, audience: null, per_day: null, spread: false };
+  return { repeat: db.json(repeat), repeat_since: new Date() };
 }
 
-/** In one transaction, because every running process looks for reminders of all organizations. */
-async function addAsked(tx: Sql, { orgId, surveyId }: Pick<Order, 'orgId' | 'surveyId'>) {
+/** Contacts to mail, or contacts that were mailed before and are due for a reminder or the next round. */
+async function addContacts(db: Ground['db'], { orgId, surveyId, emails, cause }: Order) {
+  const isFirst = cause === 'campaign';
+  const sentAt = cause === 'round' ? new Date(Date.now() - 8 * dayMs) : null;
+  await db.begin(async (tx) => {
+    await tx`
+      insert into contacts (org_id, survey_id, email, token, status, sent_at)
+      select ${orgId}, ${surveyId}, email, replace(gen_random_uuid()::text, '-', ''),
+             ${isFirst ? 'pending' : 'sent'}, ${sentAt}
+      from unnest(${emails}::text[]) as e (email)`;
+    if (!isFirst) await addAsked(tx, { orgId, surveyId, cause });
+  });
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** In one transaction, because every running process looks for reminders and rounds of all organizations. */
+async function addAsked(tx: Sql, { orgId, surveyId, cause }: Omit<Order, 'emails'>) {
   await tx`
     insert into mails (org_id, survey_id, contact_id, email, request_id, month, status, claimed_at, finished_at)
     select org_id, survey_id, id, email, gen_random_uuid(), '2020-01-01', 'sent', now() - interval '25 hours',
            now() - interval '25 hours'
     from contacts where survey_id = ${surveyId}`;
+  if (cause === 'round') return;
   await tx`
     insert into campaigns (org_id, survey_id, kind, reminder, after_days, name, status, created_at)
     values (${orgId}, ${surveyId}, 'reminder', 1, 1, 'reminder', 'running', now() - interval '2 days')`;
@@ -125,9 +136,10 @@ async function takenOver({ db, sweep }: Ground, poolId: string) {
 
 async function balance({ db, arrivals }: Ground, { orgId, emails, cause }: Order) {
   const reminder = cause === 'reminder' ? 1 : 0;
+  const round = cause === 'round' ? 2 : 1;
   const rows = await db<{ email: string; status: string }[]>`
     select email, status from mails
-    where org_id = ${orgId} and status <> 'failed' and reminder = ${reminder}`;
+    where org_id = ${orgId} and status <> 'failed' and reminder = ${reminder} and round = ${round}`;
   const statusOf = new Map(rows.map(({ email, status }) => [email, status]));
   const [usage] = await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`;
   const mails = emails.map((email) => ({

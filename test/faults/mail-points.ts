@@ -9,8 +9,8 @@ export const points = [
 
 export type Point = (typeof points)[number];
 
-/** The reason for the mails: a request, a campaign or a reminder. */
-export const causes = ['send', 'campaign', 'reminder'] as const;
+/** The reason for the mails: a request, a campaign, a reminder or a later round. */
+export const causes = ['send', 'campaign', 'reminder', 'round'] as const;
 export type Cause = (typeof causes)[number];
 
 /** The survey, and the addresses to mail. */

@@ -49,6 +49,10 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
     task === 'sends.mail'
       ? mailJobs.run(payload.org_id, payload.mail_ids)
       : advanceCampaign(tools, payload);
+  const automatically = async () => {
+    await sendAutomatically(tools);
+    pass('after the claim');
+  };
   const begin = {
     /** Creates one campaign, even if called again. */
     async campaign({ orgId, surveyId }: Omit<Order, 'emails' | 'cause'>) {
@@ -56,14 +60,12 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
       if (!known) await createCampaign(tools, commandWriter(orgId), { surveyId });
       pass('after the claim');
     },
-    async reminder() {
-      await sendAutomatically(tools);
-      pass('after the claim');
-    },
+    reminder: () => automatically(),
+    round: () => automatically(),
   };
 
   return {
-    /** Claims the mails, or lets a campaign or reminders claim them in steps. */
+    /** Claims the mails, or lets a campaign, reminders or rounds claim them in steps. */
     async cause({ emails, cause, ...where }: Order) {
       if (cause !== 'send') return await begin[cause](where);
       const submitted = emails.map((email) => readContact({ email }));

@@ -45,7 +45,7 @@ const plans: Plan[] = [
 
 /** Kills per point. `KILLS=10 make faults only=sending` takes a few minutes. */
 const kills = Number(process.env['KILLS'] ?? 100);
-const mail = `mail: a sending process, killed ${kills} times at each of five points of a send, a campaign and reminders`;
+const mail = `mail: a sending process, killed ${kills} times at each of five points of a send, a campaign, reminders and rounds`;
 const neighbours = "neighbours: one organization's worst, another's ordinary use";
 const neighboursOf = ({ shared }: Crowd) => `neighbours, ${shared}`;
 const chosen = chosenBy(process.argv.slice(2), [

@@ -1,11 +1,18 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { idParam } from '../../lib/validation/parse.ts';
+import { idParam, isUuid } from '../../lib/validation/parse.ts';
+import { listSegments, type Segment } from '../../people/segments.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { changeSurvey, versionOfSurvey } from '../../surveys/lifecycle.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
-import { EveryDays, maxEveryDays, minEveryDays, PerDay } from '../../surveys/schemas.ts';
+import {
+  EveryDays,
+  maxEveryDays,
+  minEveryDays,
+  PerDay,
+  type Repeat,
+} from '../../surveys/schemas.ts';
 import { FormErrors } from '../../web/app/badges.tsx';
 import { Bar } from '../../web/app/drawings.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
@@ -18,6 +25,7 @@ import {
   optionalText,
   readForm,
   readVersion,
+  Select,
   Submit,
   statusOf,
   tryAction,
@@ -36,6 +44,7 @@ const RepeatFields = v.object({
   every_days: numberIn(EveryDays),
   per_day: numberIn(PerDay),
   spread: checkboxField,
+  audience: v.optional(v.string(), ''),
 });
 
 /** Rounds of a survey: below `/o/:slug/surveys/:id/repeat`. */
@@ -49,7 +58,9 @@ export const repeatScreens = (tools: AdvanceTools) =>
       const form = await readForm(c, RepeatFields);
       if (form.errors) return await showRepeat(c, tools, survey, form);
       const { every_days, per_day, spread } = form.values;
-      const repeat = every_days === null ? null : { every_days, per_day, spread: Boolean(spread) };
+      const audience = audienceOf(survey, form.values.audience);
+      const repeat =
+        every_days === null ? null : { every_days, audience, per_day, spread: Boolean(spread) };
       const ifMatch = await readVersion(c);
       const saved = await tryAction(
         c,
@@ -61,6 +72,19 @@ export const repeatScreens = (tools: AdvanceTools) =>
       const text = repeat ? 'Rounds saved.' : 'No more rounds will start.';
       return redirectWith(c, c.req.path, text);
     });
+
+/** The form cannot change a filter, but keeps it. */
+function audienceOf({ repeat }: ManagedSurvey, choice: string): Repeat['audience'] {
+  if (choice === 'people') return 'people';
+  if (choice === 'filter') return repeat?.audience ?? null;
+  return isUuid(choice) ? { segment_id: choice } : null;
+}
+
+function choiceOf({ repeat }: ManagedSurvey): string {
+  const audience = repeat?.audience ?? '';
+  if (typeof audience === 'string') return audience;
+  return 'filter' in audience ? 'filter' : audience.segment_id;
+}
 
 const surveyOf = (c: Context<ScreenEnv>, { db }: AdvanceTools) =>
   getOrgSurvey(db, c.var.organization.id, idParam(c, 'survey'));
@@ -76,7 +100,10 @@ async function showRepeat(
   survey: ManagedSurvey,
   form: FormState,
 ) {
-  const days = await scheduleOf(tools, { orgId: survey.org_id, surveyId: survey.id });
+  const [days, segments] = await Promise.all([
+    scheduleOf(tools, { orgId: survey.org_id, surveyId: survey.id }),
+    listSegments(tools.db, survey.org_id),
+  ]);
   return renderSurveyScreen(c, {
     survey,
     tab: 'send',
@@ -90,7 +117,7 @@ async function showRepeat(
             <p>{repeatText(survey)}.</p>
           </section>
         ) : (
-          <RepeatForm survey={survey} form={form} action={c.req.path} />
+          <RepeatForm {...{ survey, segments, form }} action={c.req.path} />
         )}
         <Schedule days={days} />
       </div>
@@ -109,9 +136,14 @@ export function repeatText({ repeat }: Pick<ManagedSurvey, 'repeat'>): string {
   return parts.filter(Boolean).join(', ');
 }
 
-type RepeatFormProps = { survey: ManagedSurvey; form: FormState; action: string };
+type RepeatFormProps = {
+  survey: ManagedSurvey;
+  segments: readonly Segment[];
+  form: FormState;
+  action: string;
+};
 
-const RepeatForm = ({ survey, form, action }: RepeatFormProps) => (
+const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
   <section class="card" aria-labelledby="repeat">
     <h2 id="repeat">Repeat</h2>
     <p class="sub">
@@ -130,6 +162,21 @@ const RepeatForm = ({ survey, form, action }: RepeatFormProps) => (
         value={survey.repeat?.every_days}
         form={form}
         help={`${minEveryDays} to ${maxEveryDays} days after a contact was last asked. Leave empty to ask contacts once.`}
+      />
+      <Select
+        name="audience"
+        label="Audience"
+        value={choiceOf(survey)}
+        form={form}
+        options={[
+          { value: '', text: 'Contacts of this survey that were asked before' },
+          { value: 'people', text: 'Everybody in the directory' },
+          ...segments.map(({ id, name }) => ({ value: id, text: `Segment: ${name}` })),
+          ...(choiceOf(survey) === 'filter'
+            ? [{ value: 'filter', text: 'People who match the filter of the API' }]
+            : []),
+        ]}
+        help="New people in the audience are added to the survey and asked too."
       />
       <Checkbox
         name="spread"
