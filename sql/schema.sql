@@ -987,6 +987,21 @@ create trigger responses_drop_replaced_answers before update of id on responses 
 create trigger responses_keep_properties before insert on responses for each row when (new.contact_id is not null or new.properties ~~ '%@%') execute function keep_properties();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
 
+-- Filters of responses that a member has saved under a name.
+create table saved_views (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  member_id uuid not null,
+  name text not null,      -- as the member's sidebar shows it
+  filters jsonb not null,  -- pairs of the name and value of a parameter
+  created_at timestamptz not null default now(),
+  constraint saved_views_filters_check check (jsonb_typeof(filters) = 'array'),
+  constraint saved_views_name_check check (char_length(name) >= 1 and char_length(name) <= 60),
+  constraint saved_views_org_id_member_id_fkey foreign key (org_id, member_id) references memberships(org_id, member_id) on delete cascade,
+  constraint saved_views_pkey primary key (id)
+);
+create unique index saved_views_one_per_name on saved_views (org_id, member_id, lower(name));
+
 create table schema_migrations (
   name text not null,
   sha256 text not null,

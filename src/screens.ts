@@ -34,7 +34,7 @@ import { peopleScreens } from './people/screens/people.tsx';
 import { questionScreens } from './questions/screens.tsx';
 import { cannedTextScreens } from './replies/screens.tsx';
 import type { Excerpt } from './responses/events.ts';
-import { responseScreens } from './responses/screens/inbox.tsx';
+import { responseScreens } from './responses/screens/routes.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
 import type { SendProgress } from './sends/send.ts';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';

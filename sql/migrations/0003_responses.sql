@@ -312,6 +312,23 @@ comment on column canned_texts.text is 'what is inserted';
 
 create unique index canned_texts_one_per_name on canned_texts (org_id, name);
 
+create table saved_views (
+  id         uuid primary key default gen_random_uuid(),
+  org_id     uuid not null,
+  member_id  uuid not null,
+  name       text not null check (char_length(name) between 1 and 60),
+  filters    jsonb not null check (jsonb_typeof(filters) = 'array'),
+  created_at timestamptz not null default now(),
+
+  foreign key (org_id, member_id) references memberships (org_id, member_id) on delete cascade
+);
+
+comment on table saved_views is 'Filters of responses that a member has saved under a name';
+comment on column saved_views.name is 'as the member''s sidebar shows it';
+comment on column saved_views.filters is 'pairs of the name and value of a parameter';
+
+create unique index saved_views_one_per_name on saved_views (org_id, member_id, lower(name));
+
 -- Facets. A response has one facet for each property of its contact, each of its tags, its sentiment, each of its themes,
 -- and each value of its answers to follow-up questions. Lists and totals with these filters read one range of one index and
 -- never the responses. A response on hold has no facets, because it does not count.

@@ -29,6 +29,7 @@ import {
   lockResponsesOf,
   makeAnonymous,
 } from '../responses/erase.ts';
+import { deleteViewsMentioning } from '../responses/views.ts';
 import { retryWhile } from '../sends/mail-job.ts';
 import { deleteBlockedMailsTo, giveBackClaims, lockContactMails } from '../sends/queries.ts';
 import { removeQuotes } from '../summaries/erase.ts';
@@ -278,6 +279,7 @@ export async function eraseRows(
       hash,
     }),
   };
+  await deleteViewsMentioning(tx, orgId, { key, before });
   for (const surveyId of surveyIds) await completeIfAnswered(tx, { orgId }, surveyId);
   return counts;
 }

@@ -4,14 +4,8 @@ import type { Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { maxReplyLength } from '../limits.ts';
 import { State, type StateKind, Time } from '../web/app/badges.tsx';
-import {
-  Checkbox,
-  checkboxField,
-  emptyForm,
-  Field,
-  type FormState,
-  Select,
-} from '../web/app/forms.tsx';
+import { Checkbox, checkboxField, emptyForm, Field, type FormState } from '../web/app/forms.tsx';
+import { Icon } from '../web/app/icon.tsx';
 import type { CannedText } from './canned-texts.ts';
 import { findCannedText } from './canned-texts.ts';
 import type { ShownReply } from './queries.ts';
@@ -74,8 +68,7 @@ type ComposeProps = {
 /** The replies to a response and the form to write one. */
 export const ReplyPart = ({ replies, compose }: ReplyPartProps) =>
   replies.length === 0 && compose === null ? null : (
-    <div id="reply">
-      <h3>Reply</h3>
+    <section class="stack tight" aria-label="Replies">
       {replies.length > 0 ? (
         <ul class="rows">
           {replies.map((reply) => (
@@ -84,7 +77,7 @@ export const ReplyPart = ({ replies, compose }: ReplyPartProps) =>
         </ul>
       ) : null}
       {compose ? <ReplyForm {...compose} /> : null}
-    </div>
+    </section>
   );
 
 const states: Readonly<Record<ShownReply['status'], { kind: StateKind; text: string }>> = {
@@ -126,54 +119,52 @@ const suppressedSentences = {
 };
 
 function ReplyForm({ action, form, texts, from, suppressed }: ComposeProps) {
-  const typedId = form.typed['reply_id'];
-  const isTyped = typedId !== undefined;
   return (
-    <details class="reveal" open={isTyped}>
-      <summary>Reply by email</summary>
+    <form method="post" action={action} class="stack tight">
       {suppressed.map((kind) => (
-        <p>{suppressedSentences[kind]}</p>
+        <p class="sub">{suppressedSentences[kind]}</p>
       ))}
-      <form method="post" action={action} class="stack">
-        <input type="hidden" name="reply_id" value={typedId ?? randomUUID()} />
+      <input type="hidden" name="reply_id" value={form.typed['reply_id'] ?? randomUUID()} />
+      <Field
+        name="reply"
+        label="Reply by email"
+        rows={3}
+        form={form}
+        help={
+          <>
+            From <bdi>{from.name}</bdi>, <bdi>{from.address}</bdi>. Answers go to{' '}
+            <bdi>{from.replyTo}</bdi>.
+          </>
+        }
+        aria-keyshortcuts="r"
+        required
+      />
+      <Checkbox
+        name="done"
+        label="Mark the response as done when the reply is sent"
+        form={form}
+        checked={form.typed['done'] !== undefined}
+      />
+      <div class="acts">
+        <button type="submit" class="primary" name="do" value="send">
+          <Icon name="reply" />
+          Send reply
+        </button>
         {texts.length > 0 ? (
-          <div class="inline">
-            <Select
-              name="canned"
-              label="Canned text"
-              form={form}
-              options={texts.map(({ id, name }) => ({ value: id, text: name }))}
-            />
+          <>
+            <select name="canned" id="canned" aria-label="Canned text">
+              {texts.map(({ id, name }) => (
+                <option value={id} selected={form.typed['canned'] === id}>
+                  {name}
+                </option>
+              ))}
+            </select>
             <button type="submit" name="do" value="insert" formnovalidate>
               Insert
             </button>
-          </div>
+          </>
         ) : null}
-        <Field
-          name="reply"
-          label="Reply"
-          rows={6}
-          form={form}
-          help={
-            <>
-              From <bdi>{from.name}</bdi>, <bdi>{from.address}</bdi>. Answers go to{' '}
-              <bdi>{from.replyTo}</bdi>.
-            </>
-          }
-          required
-        />
-        <Checkbox
-          name="done"
-          label="Mark the response as done when the reply is sent"
-          form={form}
-          checked={form.typed['done'] !== undefined}
-        />
-        <div class="acts">
-          <button type="submit" class="primary" name="do" value="send">
-            Send reply
-          </button>
-        </div>
-      </form>
-    </details>
+      </div>
+    </form>
   );
 }

@@ -1,51 +1,56 @@
-import { LinkButton } from '../web/app/forms.tsx';
-import { readPair } from './rules.ts';
+import { Icon } from '../web/app/icon.tsx';
 
 const prefix = 'property.';
 
-/** Turns `property=plan=pro`, as typed into the form, into the API's `property.plan=pro`. */
-export function withTypedProperties(queries: Record<string, string[]>): Record<string, string[]> {
-  const { property: typed = [], ...rest } = queries;
-  for (const text of typed) {
-    const pair = readPair(text);
-    if (!pair) continue;
-    const key = prefix + pair.name;
-    rest[key] = [...new Set([...(rest[key] ?? []), pair.value])];
-  }
-  return rest;
+type FilterChipProps = {
+  path: string;
+  query: URLSearchParams;
+  name: string;
+  value: string;
+  /** The filter in words: `Category`, `detractor`. */
+  label?: string | undefined;
+  text: string;
+};
+
+/** An active filter with a link that removes it. */
+export function FilterChip({ path, query, name, value, label, text }: FilterChipProps) {
+  const rest = new URLSearchParams(query);
+  rest.delete(name, value);
+  rest.delete('page');
+  return (
+    <span class="filter">
+      <span>
+        {label ? (
+          <>
+            <bdi>{label}</bdi>:{' '}
+          </>
+        ) : null}
+        <bdi>{text}</bdi>
+      </span>
+      <a
+        href={rest.size === 0 ? path : `${path}?${rest}`}
+        aria-label={`Remove the filter ${label ? `${label}: ` : ''}${text}`}
+      >
+        <Icon name="x" />
+      </a>
+    </span>
+  );
 }
 
 type PropertyFiltersProps = { path: string; query: URLSearchParams };
 
-/** Active property filters, each with a link that removes it. */
 export function PropertyFilters({ path, query }: PropertyFiltersProps) {
   const properties = [...query].filter(([name]) => name.startsWith(prefix));
   if (properties.length === 0) return null;
   return (
-    <ul class="acts" aria-label="Property filters">
-      {properties.map(([parameter, value]) => {
-        const name = parameter.slice(prefix.length);
-        return (
-          <li>
-            <span class="mono">
-              <bdi>{name}</bdi> = <bdi>{value}</bdi>
-            </span>{' '}
-            <LinkButton
-              href={`${path}?${without(query, parameter, value)}`}
-              text="Remove"
-              about={`the filter ${name} = ${value}`}
-              kind="quiet"
-            />
-          </li>
-        );
-      })}
-    </ul>
+    <p class="acts">
+      {properties.map(([name, value]) => (
+        <FilterChip
+          {...{ path, query, name, value }}
+          label={name.slice(prefix.length)}
+          text={value}
+        />
+      ))}
+    </p>
   );
-}
-
-function without(query: URLSearchParams, name: string, value: string): URLSearchParams {
-  const rest = new URLSearchParams(query);
-  rest.delete(name, value);
-  rest.delete('page');
-  return rest;
 }

@@ -15,19 +15,21 @@ type ResponseRowProps = {
   /** The person, for the initials; null without a name. */
   person?: string | null;
   time?: 'ago' | 'day';
+  /** Open in a pane beside the list. */
+  isOpen?: boolean;
   children?: Child;
 };
 
 /** Initials, title, time, comment and score of a response in a list. */
 export function ResponseRow(props: ResponseRowProps) {
-  const { response, href, title, person, time = 'ago', children } = props;
+  const { response, href, title, person, time = 'ago', isOpen = false, children } = props;
   const { score, category, comment, created_at, type } = response;
   return (
     <>
       {person === undefined ? null : <Avatar name={person} />}
       <div>
         <p class="who">
-          <a href={href}>
+          <a href={href} aria-current={isOpen ? 'true' : undefined}>
             <bdi>{title}</bdi>
           </a>{' '}
           <span class="meta">

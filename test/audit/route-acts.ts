@@ -67,6 +67,7 @@ async function erase({ api, survey }: Pick<ActScene, 'api' | 'survey'>) {
 }
 
 const visit = 'a contact answers or unsubscribes: the row itself says when';
+const ownView = 'filters that only the member sees';
 const wish = { name: 'n', question_text: 'q', from_name: 'Ann', from_email: 'ann@acme.test' };
 const cannedTextForm = { name: 'Thanks', text: 'ring ann@acme.test' };
 const tagForm = { name: 'vip', color: '#112233' };
@@ -351,6 +352,9 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
       return await post(`${settings}/canned-texts/${id}/delete`);
     },
   },
+  'POST /o/:slug/responses/views': { none: ownView },
+  'POST /o/:slug/responses/views/:id': { none: ownView },
+  'POST /o/:slug/responses/views/:id/delete': { none: ownView },
   'POST /o/:slug/responses/chosen': {
     act: 'responses.changed',
     call: async ({ post, home, response }) =>

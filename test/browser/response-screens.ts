@@ -39,6 +39,20 @@ async function repliedPath({ db, full }: BrowserScene): Promise<string> {
   return `/o/${full.slug}/responses/${row!.id}`;
 }
 
+/** A view of the editor. */
+async function viewPath({ db, full }: BrowserScene): Promise<string> {
+  const filters = [
+    ['property.plan', 'pro'],
+    ['has_comment', 'true'],
+  ];
+  const [row] = await db<{ id: string }[]>`
+    insert into saved_views (org_id, member_id, name, filters)
+    select ${full.id}, id, 'Pro plan, with comment', ${db.json(filters)}
+    from members where email = 'editor@members.test'
+    returning id`;
+  return `/o/${full.slug}/responses/views/${row!.id}`;
+}
+
 /** Path of a contact that has answered. */
 async function personPath({ db, full }: BrowserScene): Promise<string> {
   const [row] = await db<{ id: string }[]>`
@@ -82,6 +96,12 @@ export const responseEntries: readonly ScreenEntry[] = [
     as: 'editor',
     path: async (scene) =>
       `${await responsePath('commented')(scene)}?category=detractor&state=open`,
+  },
+  { name: 'responses-view', as: 'editor', path: viewPath },
+  {
+    name: 'responses-saved-view',
+    as: 'editor',
+    path: ({ full }) => `/o/${full.slug}/responses?property.plan=pro&has_comment=true`,
   },
   { name: 'response', as: 'editor', path: responsePath('commented') },
   { name: 'response-replied', as: 'editor', path: repliedPath },

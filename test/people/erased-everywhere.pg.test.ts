@@ -118,7 +118,7 @@ async function plant() {
   const shared = (await call('POST', '/f/sharedbyall', { score: 8, properties: { email } })) as {
     data: { id: string };
   };
-  await call('POST', '/f/sharedbyall/answers', {
+  await call('POST', '/e/sharedbyall/answers', {
     response_id: shared.data.id,
     answers: [{ question_id: question.id, value: `ask ${email}` }],
   });

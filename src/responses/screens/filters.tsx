@@ -1,116 +1,245 @@
 import { capital } from '../../errors.ts';
+import { valuesOf } from '../../questions/results.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { type ControlOption, Field, type FormState, Select } from '../../web/app/forms.tsx';
+import { Icon } from '../../web/app/icon.tsx';
 import { FilterForm } from '../../web/app/lists.tsx';
 import { languageChoices } from '../../web/language.ts';
 import { noOwner } from '../filter.queries.ts';
 import { readInstants } from '../period.ts';
-import type { FilterChoices } from './paths.ts';
+import { FilterChip } from '../property-filters.tsx';
+import type { FilterChoices, RecentValues } from './choices.ts';
+import { me, notFilters } from './paths.ts';
 
-type FiltersProps = {
+export type FiltersProps = {
   path: string;
+  /** The id of the list. */
   updates: string;
+  /** The ids of other parts that follow the filters. */
+  also: readonly string[];
   query: URLSearchParams;
   choices: FilterChoices;
+  recent: RecentValues;
   form: FormState;
 };
 
 const any = { value: '', text: 'Any' };
+const add = { value: '', text: 'Choose' };
+/** All questions of all surveys would be too long a list. */
+const maxQuestions = 20;
 
-/** Folded until one of them is set. */
-const foldedNames = ['type', 'audience', 'sentiment', 'theme', 'language'];
-
-export function Filters({ path, updates, query, choices, form }: FiltersProps) {
+/** Search, a menu with all filters, and the active ones as chips. */
+export function Filters(props: FiltersProps) {
+  const { path, updates, also, query, choices, recent, form } = props;
   const value = (name: string) => query.get(name) ?? '';
-  const select = (name: string, label: string, options: readonly ControlOption[], size?: 'day') => (
-    <Select {...{ name, label, options }} value={value(name)} {...(size && { size })} />
+  const select = (name: string, label: string, options: readonly ControlOption[]) => (
+    <Select {...{ name, label }} options={withSelected(value(name), options)} value={value(name)} />
   );
-  const set = [...query.keys()].filter((name) => !notCounted.includes(name)).length;
-  const hidden = [...query].filter(
-    ([name]) => /^(property|answer)\./.test(name) || name === 'tz' || name === 'limit',
-  );
-  const isUnfolded =
-    'property' in form.errors ||
-    [...query.keys()].some((name) => foldedNames.includes(name) || name.startsWith('property.'));
+  const asked = recent.questions.filter(({ archived }) => !archived).slice(0, maxQuestions);
+  const hidden = [...query].filter(([name]) => name === 'tz' || name === 'limit');
   return (
-    <details class="reveal wide-open" open={Object.keys(form.errors).length > 0}>
-      <summary>{set === 0 ? 'Filters' : `Filters (${set} set)`}</summary>
-      <search aria-label="Filter responses">
-        <FilterForm path={path} updates={updates} hidden={hidden}>
-          <div>
-            <Field
-              name="search"
-              label="Search"
-              type="search"
-              value={value('search')}
-              size="wide"
-              placeholder="Comment, name or email"
-            />
+    <search aria-label="Filter responses">
+      <FilterForm {...{ path, updates, also, hidden }}>
+        <p class="search">
+          <Icon name="search" />
+          <input
+            type="search"
+            id="search"
+            name="search"
+            aria-label="Search"
+            aria-keyshortcuts="/"
+            placeholder="Search comments, names, addresses"
+            value={value('search')}
+            autocomplete="off"
+          />
+          <kbd>/</kbd>
+        </p>
+        <details class="menu" open={Object.keys(form.errors).length > 0}>
+          <summary class="button">
+            <Icon name="list-filter" />
+            Filter
+          </summary>
+          <div class="list picker">
             {select('survey_id', 'Survey', [
               { value: '', text: 'All surveys' },
               ...choices.surveys.map(({ id, name }) => ({ value: id, text: name })),
             ])}
             {select('category', 'Category', [any, ...toOptions(categories)])}
-            <TagSelects selected={query.getAll('tag')} tags={choices.tags} />
             {select('state', 'State', [any, ...toOptions(['open', 'done'])])}
-          </div>
-          <div>
+            {select('owner', 'Owner', [
+              any,
+              { value: me, text: 'Me' },
+              { value: noOwner, text: 'Unassigned' },
+              ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
+            ])}
+            {select('has_comment', 'Comment', commentOptions)}
+            {select('held', 'Counted', heldOptions)}
+            {select('days', 'Time', dayOptions)}
             <DayField name="date_from" label="From" form={form} value={value('date_from')} />
             <DayField name="date_to" label="To" form={form} value={value('date_to')} />
-            {select(
-              'owner',
-              'Owner',
-              withSelected(value('owner'), [
-                any,
-                { value: noOwner, text: 'Unassigned' },
-                ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
-              ]),
+            <Select
+              name="tag"
+              label="Tag"
+              options={[add, ...choices.tags.map(({ id, name }) => ({ value: id, text: name }))]}
+            />
+            {select('theme', 'Theme', [
+              any,
+              ...recent.themes.map((theme) => ({ value: theme, text: theme })),
+            ])}
+            {select('sentiment', 'Sentiment', sentimentOptions)}
+            {asked.length === 0 ? null : (
+              <GroupedSelect
+                name="answer"
+                label="Answer"
+                groups={asked.map((question) => ({
+                  name: question.text,
+                  options: valuesOf(question).map((option) => ({
+                    value: `${question.id}=${option.id}`,
+                    text: option.label,
+                  })),
+                }))}
+              />
             )}
-            {select('has_comment', 'Comment', commentOptions, 'day')}
-            <label class="tick">
-              <input type="checkbox" name="held" value="true" checked={value('held') === 'true'} />{' '}
-              On hold
-            </label>
-            <details class="unfold" open={isUnfolded}>
-              <summary class="button">More filters</summary>
-              <div>
-                {select('type', 'Type', typeOptions)}
-                {select('audience', 'Audience', audienceOptions, 'day')}
-                {select('sentiment', 'Sentiment', sentimentOptions, 'day')}
-                <Field
-                  name="theme"
-                  label="Theme"
-                  form={form}
-                  value={value('theme')}
-                  placeholder="billing"
-                  autocomplete="off"
-                  size="day"
-                />
-                {select(
-                  'language',
-                  'Language',
-                  withSelected(value('language'), [any, ...languageChoices(undefined)]),
-                  'day',
-                )}
-                <Field
-                  name="property"
-                  label="Property"
-                  form={form}
-                  value=""
-                  placeholder="plan=pro"
-                  autocomplete="off"
-                  size="day"
-                />
-              </div>
-            </details>
+            {recent.properties.length === 0 ? null : (
+              <GroupedSelect
+                name="property"
+                label="Property"
+                groups={recent.properties.map(({ name, values }) => ({
+                  name,
+                  options: values.map((text) => ({ value: `${name}=${text}`, text })),
+                }))}
+              />
+            )}
+            {select('type', 'Type', typeOptions)}
+            {select('audience', 'Audience', audienceOptions)}
+            {select('language', 'Language', [any, ...languageChoices(undefined)])}
+            <Field
+              name="property"
+              id="other-property"
+              label="Other property"
+              form={form}
+              value=""
+              placeholder="plan=pro"
+              autocomplete="off"
+            />
           </div>
-        </FilterForm>
-      </search>
-    </details>
+        </details>
+        <Chips {...{ path, query, choices, recent }} />
+      </FilterForm>
+    </search>
   );
 }
 
-const notCounted = ['page', 'limit', 'cursor', 'tz'];
+type GroupedSelectProps = {
+  name: string;
+  label: string;
+  groups: readonly { name: string; options: readonly { value: string; text: string }[] }[];
+};
+
+/** Adds a filter to those that are set. */
+const GroupedSelect = ({ name, label, groups }: GroupedSelectProps) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <select id={name} name={name}>
+      <option value="">{add.text}</option>
+      {groups.map((group) => (
+        <optgroup label={group.name}>
+          {group.options.map(({ value, text }) => (
+            <option value={value}>{text}</option>
+          ))}
+        </optgroup>
+      ))}
+    </select>
+  </div>
+);
+
+type ChipsProps = Pick<FiltersProps, 'path' | 'query' | 'choices' | 'recent'>;
+
+export const chipsId = 'chips';
+
+/** Swapped with the list. Its hidden fields keep filters that the menu adds to, such as tags. */
+function Chips({ path, query, choices, recent }: ChipsProps) {
+  const filters = [...query].filter(([name]) => !notFilters.includes(name));
+  const kept = filters.filter(([name]) => name === 'tag' || /^(property|answer)\./.test(name));
+  return (
+    <div class="acts" id={chipsId}>
+      {kept.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      {filters.map(([name, value]) => {
+        const words = describeFilter([name, value], { choices, recent });
+        return words && <FilterChip {...{ path, query, name, value }} {...words} />;
+      })}
+      {filters.length === 0 ? null : (
+        <a class="plain soft small" href={path}>
+          Clear
+        </a>
+      )}
+    </div>
+  );
+}
+
+type Names = Pick<FiltersProps, 'choices' | 'recent'>;
+
+/** A filter in words. Undefined if its own field shows it. */
+function describeFilter([name, value]: [string, string], { choices, recent }: Names) {
+  const [, prefix, key = ''] = /^(property|answer)\.(.*)$/s.exec(name) ?? [];
+  if (prefix === 'property') return { label: key, text: value };
+  if (prefix === 'answer') {
+    const question = recent.questions.find(({ id }) => id === key);
+    const option = question && valuesOf(question).find(({ id }) => id === value);
+    return { label: question?.text ?? 'Unknown question', text: option?.label ?? value };
+  }
+  switch (name) {
+    case 'survey_id':
+      return { label: 'Survey', text: nameOf(choices.surveys, value) ?? 'Unknown survey' };
+    case 'tag':
+      return { label: 'Tag', text: nameOf(choices.tags, value.toLowerCase()) ?? 'Unknown tag' };
+    case 'owner':
+      return { label: 'Owner', text: ownerName(value, choices) };
+    case 'days':
+      return textIn(dayOptions, value) ?? { text: `Last ${value} days` };
+    case 'date_from':
+      return { label: 'From', text: value };
+    case 'date_to':
+      return { label: 'To', text: value };
+    case 'has_comment':
+      return textIn(commentOptions, value);
+    case 'held':
+      return value === 'true' ? { text: 'On hold' } : undefined;
+    case 'audience':
+      return textIn(audienceOptions, value);
+    case 'language':
+      return {
+        label: 'Language',
+        ...(textIn(languageChoices(undefined), value) ?? { text: value }),
+      };
+    case 'type':
+      return { label: 'Type', text: textIn(typeOptions, value)?.text ?? value };
+    case 'category':
+    case 'state':
+    case 'sentiment':
+      return { label: capital(name), text: value };
+    case 'theme':
+      return { label: 'Theme', text: value };
+    default:
+      return undefined;
+  }
+}
+
+const nameOf = (rows: readonly { id: string; name: string }[], id: string) =>
+  rows.find((row) => row.id === id)?.name;
+
+function ownerName(value: string, { members }: FilterChoices): string {
+  if (value === me) return 'me';
+  if (value === noOwner) return 'unassigned';
+  return members.find(({ email }) => email === value)?.name ?? value;
+}
+
+function textIn(options: readonly ControlOption[], value: string): { text: string } | undefined {
+  const text = options.find((option) => option.value === value)?.text;
+  return typeof text === 'string' ? { text } : undefined;
+}
 
 const toOptions = (names: readonly string[]) =>
   names.map((name) => ({ value: name, text: capital(name) }));
@@ -119,6 +248,16 @@ const commentOptions = [
   any,
   { value: 'true', text: 'With a comment' },
   { value: 'false', text: 'Without a comment' },
+];
+
+const heldOptions = [
+  { value: '', text: 'Responses that count' },
+  { value: 'true', text: 'On hold' },
+];
+
+const dayOptions = [
+  { value: '', text: 'Any time' },
+  ...[7, 30, 90, 365].map((days) => ({ value: String(days), text: `Last ${days} days` })),
 ];
 
 const typeOptions = [
@@ -134,33 +273,13 @@ const audienceOptions = [
 
 const sentimentOptions = [any, ...toOptions(['positive', 'neutral', 'negative', 'mixed'])];
 
-type TagSelectsProps = { selected: readonly string[]; tags: FilterChoices['tags'] };
-
-/** One per selected tag, because all of them must match. */
-const TagSelects = ({ selected, tags }: TagSelectsProps) => {
-  const options = [any, ...tags.map(({ id, name }) => ({ value: id, text: name }))];
-  return (
-    <>
-      {(selected.length === 0 ? [''] : selected).map((id, at) => (
-        <Select
-          name="tag"
-          id={at === 0 ? 'tag' : `tag-${at + 1}`}
-          label={at === 0 ? 'Tag' : 'And tag'}
-          value={id.toLowerCase()}
-          options={withSelected(id.toLowerCase(), options)}
-        />
-      ))}
-    </>
-  );
-};
-
 type DayFieldProps = { name: string; label: string; form: FormState; value: string };
 
 /** A date input would lose a time or an invalid value from the query. */
 const DayField = ({ form, value, ...texts }: DayFieldProps) => {
   const shown = String(form.typed[texts.name] ?? value);
   const isDay = shown === '' || (/^\d{4}-\d\d-\d\d$/.test(shown) && readInstants(shown));
-  return <Field {...texts} type={isDay ? 'date' : 'text'} form={form} value={value} size="day" />;
+  return <Field {...texts} type={isDay ? 'date' : 'text'} form={form} value={value} />;
 };
 
 /** Adds the selected value if it is missing, so that Apply keeps it. */

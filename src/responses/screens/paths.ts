@@ -1,9 +1,8 @@
 import type { Context } from 'hono';
 import type * as v from 'valibot';
-import type { Sql } from '../../lib/db/db.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
-import type { Category, SurveyType } from '../../survey-types.ts';
-import { withTypedProperties } from '../property-filters.tsx';
+import { addDays, localDay } from '../period.ts';
+import { readPair } from '../rules.ts';
 import type { Response } from '../schemas.ts';
 
 export type ShownResponse = v.InferOutput<typeof Response>;
@@ -13,7 +12,9 @@ export const personOf = ({ contact_name, contact_email }: ShownResponse) =>
 
 export const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/responses`;
 
-export const searchOf = (queries: Record<string, string[]>) =>
+export type Queries = Record<string, string[]>;
+
+export const searchOf = (queries: Queries) =>
   new URLSearchParams(
     Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
   );
@@ -23,100 +24,54 @@ export function queryOf(c: Context<ScreenEnv>): string {
   return query.size === 0 ? '' : `?${query}`;
 }
 
-export const filled = (c: Context<ScreenEnv>): Record<string, string[]> =>
-  withTypedProperties(
-    Object.fromEntries(
-      Object.entries(c.req.queries())
-        .map(([name, values]) => [name, values.filter((value) => value !== '')] as const)
-        .filter(([, values]) => values.length > 0),
-    ),
+/** The query without empty and repeated values. Pairs of the pickers become parameters of the API. */
+export const filled = (c: Context<ScreenEnv>): Queries => filledIn(c.req.queries());
+
+export function filledIn(queries: Queries): Queries {
+  const { property = [], answer = [], ...rest } = queries;
+  const pairs = [
+    ...property.map((text) => ['property.', readPair(text)] as const),
+    ...answer.map((text) => ['answer.', readPair(text)] as const),
+  ];
+  for (const [prefix, pair] of pairs) {
+    if (pair) rest[prefix + pair.name] = [...(rest[prefix + pair.name] ?? []), pair.value];
+  }
+  return Object.fromEntries(
+    Object.entries(rest)
+      .map(
+        ([name, values]) => [name, [...new Set(values)].filter((value) => value !== '')] as const,
+      )
+      .filter(([, values]) => values.length > 0),
   );
-
-/** The default time zone, as on Home; `tz` in the query overrides it. */
-export const inZone = ({ timeZone }: Pick<CurrentOrganization, 'timeZone'>) => ({ tz: [timeZone] });
-
-export type FilterChoices = {
-  surveys: { id: string; name: string }[];
-  tags: { id: string; name: string }[];
-  members: { email: string; name: string }[];
-};
-
-const maxSurveys = 100;
-
-/** The newest surveys and the selected one, all tags, all members. */
-export async function findChoices(sql: Sql, orgId: string, surveyId: string | null) {
-  const [choices] = await sql<FilterChoices[]>`
-    select
-      (select coalesce(json_agg(json_build_object('id', id, 'name', name) order by lower(name), id), '[]')
-       from (
-         (select id, name from surveys where org_id = ${orgId} order by created_at desc, id desc limit ${maxSurveys})
-         union
-         select id, name from surveys where org_id = ${orgId} and id = ${surveyId}
-       ) s) as surveys,
-      (select coalesce(json_agg(json_build_object('id', id, 'name', name) order by lower(name), name), '[]')
-       from tags where org_id = ${orgId}) as tags,
-      (select coalesce(json_agg(json_build_object('email', m.email, 'name', m.name) order by lower(m.name), m.id), '[]')
-       from memberships ms
-       join members m on m.id = ms.member_id
-       where ms.org_id = ${orgId}) as members`;
-  return choices!;
 }
 
-export type ResponseOrigin = {
-  at: string;
-  source: 'link' | 'share' | 'import';
-  held_reason: string | null;
-  provider: string | null;
-  analyzed: boolean;
-  contact_id: string | null;
-  /** Sender of the survey's emails. */
-  from_email: string;
-  reply_to: string;
-  /** Why the person gets no surveys. */
-  suppressed: ('unsubscribed' | 'blocked' | 'bounced')[];
-};
+/** The parameter `owner` of the member who reads. */
+export const me = 'me';
 
-export async function findOrigin(sql: Sql, orgId: string, id: string) {
-  const [origin] = await sql<ResponseOrigin[]>`
-    select r.created_at::text as at, r.source, r.held_reason, a.provider, o.ai_enabled as analyzed,
-           r.contact_id, s.from_email, s.reply_to,
-           array(select case when k.by_hand then 'blocked' else k.kind end
-                 from suppressions k
-                 join contacts c on c.org_id = k.org_id and c.email_key = k.email
-                 where k.org_id = ${orgId} and c.id = r.contact_id
-                 order by k.kind) as suppressed
-    from responses r
-    join organizations o on o.id = r.org_id
-    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
-    left join analyses a on a.org_id = r.org_id and a.response_id = r.id
-    where r.org_id = ${orgId} and r.id = ${id}`;
-  return origin;
+type Reader = { organization: Pick<CurrentOrganization, 'timeZone'>; member: { email: string } };
+
+/** Parameters of the API for those of a screen: `owner=me`, the last `days`, and the default time zone, as on Home. */
+export function forApi({ days, ...queries }: Queries, { organization, member }: Reader): Queries {
+  const { timeZone } = organization;
+  const count = Number(days?.[0]);
+  const isPeriod = Number.isInteger(count) && count > 0 && count <= maxDays;
+  return {
+    tz: [timeZone],
+    ...queries,
+    ...(queries['owner']?.[0] === me && { owner: [member.email] }),
+    ...(isPeriod &&
+      !queries['date_from'] && { date_from: [addDays(localDay(new Date(), timeZone), 1 - count)] }),
+  };
 }
 
-export type OtherResponse = {
-  id: string;
-  survey_name: string;
-  type: SurveyType;
-  score: number;
-  category: Category;
-  comment: string | null;
-  created_at: Date;
-};
+const maxDays = 10_000;
 
-const maxOthers = 20;
+/** Parameters that select no responses. */
+export const notFilters = ['page', 'limit', 'cursor', 'tz', 'format'];
 
-export async function listOthers(
-  sql: Sql,
-  orgId: string,
-  { id, contactId }: { id: string; contactId: string },
-): Promise<OtherResponse[]> {
-  return await sql<OtherResponse[]>`
-    select r.id, s.name as survey_name, s.type, r.score, r.category, r.comment, r.created_at
-    from contacts c
-    join contacts same on same.org_id = c.org_id and same.email_key = c.email_key
-    join responses r on r.org_id = c.org_id and r.contact_id = same.id and r.id <> ${id}
-    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
-    where c.org_id = ${orgId} and c.id = ${contactId}
-    order by r.created_at desc, r.id desc
-    limit ${maxOthers}`;
-}
+export const filtersIn = (queries: Queries): [string, string][] =>
+  [...searchOf(queries)].filter(([name]) => !notFilters.includes(name));
+
+/** Two queries with the same filters have the same key. */
+export const keyOfFilters = (filters: readonly (readonly [string, string])[]): string =>
+  JSON.stringify(filters.map((pair) => JSON.stringify(pair)).sort());

@@ -24,6 +24,8 @@ type FieldProps = ControlProps &
     JSX.IntrinsicElements['input'],
     'accept' | 'inputmode' | 'placeholder' | 'readonly' | 'multiple'
   > & {
+    /** The key that focuses the field. */
+    'aria-keyshortcuts'?: string;
     value?: string | number | null | undefined;
     /** Makes the field a textarea. */
     rows?: number;

@@ -62,13 +62,15 @@ type FilterFormProps = {
   path: string;
   /** The id of the `Live` part that the filters change. */
   updates: string;
+  /** The ids of other parts that follow the filters. */
+  also?: readonly string[];
   /** Parts of the query without a field. */
   hidden?: readonly (readonly [name: string, value: string])[];
   children?: Child;
 };
 
 /** Filters of a list. With script they apply while the reader types, and the address follows. */
-export function FilterForm({ path, updates, hidden = [], children }: FilterFormProps) {
+export function FilterForm({ path, updates, also = [], hidden = [], children }: FilterFormProps) {
   return (
     <form
       method="get"
@@ -78,6 +80,7 @@ export function FilterForm({ path, updates, hidden = [], children }: FilterFormP
       hx-trigger="input changed delay:300ms, submit"
       hx-target={`#${updates}`}
       hx-select={`#${updates}`}
+      hx-select-oob={also.map((id) => `#${id}`).join(',') || undefined}
       hx-swap="outerHTML"
       hx-replace-url="true"
       hx-sync="this:replace"

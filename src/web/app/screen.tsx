@@ -20,7 +20,7 @@ export type NavOrganization = {
   openDetractors?: number;
   failingWebhooks?: number;
   /** Saved views of the inbox, listed below Responses. */
-  savedViews?: readonly TrailStep[];
+  views?: readonly (TrailStep & { count?: number; current: boolean })[];
 };
 
 type Reader = {
@@ -55,13 +55,17 @@ export type Screen = {
   trail?: readonly TrailStep[];
   /** Pages of the same thing, below its heading. */
   tabs?: Child;
+  /** Views of the inbox, listed below Responses. */
+  views?: readonly View[];
   status?: ContentfulStatusCode;
 };
+
+type View = TrailStep & { count?: number; current: boolean };
 
 /** A page of the app, with the notice of the previous action. */
 export function renderScreen(c: Context, screen: Screen): Response {
   const { title, heading = title, about, section, body, actions, tabs } = screen;
-  const { trail = [], status = 200 } = screen;
+  const { trail = [], views, status = 200 } = screen;
   const reader = readerOf(c);
   const notice = takeFlash(c);
   const document = (
@@ -69,7 +73,7 @@ export function renderScreen(c: Context, screen: Screen): Response {
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <Sidebar reader={reader} section={section} />
+      <Sidebar reader={reader} section={section} {...(views && { views })} />
       <main id="main" tabindex={-1}>
         {reader.organization ? <p class="on-paper name">{reader.organization.name}</p> : null}
         <div class="head">
@@ -192,10 +196,10 @@ const navigation = {
 
 type Section = keyof typeof navigation | 'account' | 'operator' | null;
 
-type SidebarProps = { reader: Reader; section: Section };
+type SidebarProps = { reader: Reader; section: Section; views?: Screen['views'] };
 
 /** The navigation: a bar with a menu, on wide screens a rail. */
-export function Sidebar({ reader, section }: SidebarProps) {
+export function Sidebar({ reader, section, views = [] }: SidebarProps) {
   const { member, organization, otherOrganizations } = reader;
   return (
     <header class="rail">
@@ -212,7 +216,7 @@ export function Sidebar({ reader, section }: SidebarProps) {
           <nav aria-label="Main">
             <ul>
               {organization ? (
-                <NavItems organization={organization} section={section} />
+                <NavItems {...{ organization, section, views }} />
               ) : (
                 otherOrganizations.map((other) => <OrganizationItem {...other} />)
               )}
@@ -263,10 +267,10 @@ const OrganizationItem = ({ name, slug, current = false }: OrganizationItemProps
   </li>
 );
 
-type NavItemsProps = { organization: NavOrganization; section: Section };
+type NavItemsProps = { organization: NavOrganization; section: Section; views: readonly View[] };
 
-function NavItems({ organization, section }: NavItemsProps) {
-  const { slug, openDetractors = 0, failingWebhooks = 0, savedViews = [] } = organization;
+function NavItems({ organization, section, views }: NavItemsProps) {
+  const { slug, openDetractors = 0, failingWebhooks = 0 } = organization;
   const counts: Readonly<Record<string, [number, string]>> = {
     responses: [
       openDetractors,
@@ -274,11 +278,12 @@ function NavItems({ organization, section }: NavItemsProps) {
     ],
     webhooks: [failingWebhooks, `failing webhook${failingWebhooks === 1 ? '' : 's'}`],
   };
+  const current = views.some((view) => view.current) ? null : section;
   return Object.entries(navigation).map(([place, [text, path, icon]]) => {
     const [count, things] = counts[place] ?? [0];
     return (
       <li>
-        <a href={`/o/${slug}${path}`} aria-current={place === section ? 'page' : undefined}>
+        <a href={`/o/${slug}${path}`} aria-current={place === current ? 'page' : undefined}>
           <Icon name={icon} />
           {text}
           {count > 0 ? (
@@ -289,11 +294,19 @@ function NavItems({ organization, section }: NavItemsProps) {
             </span>
           ) : null}
         </a>
-        {place === 'responses' && savedViews.length > 0 ? (
+        {place === 'responses' && views.length > 0 ? (
           <ul class="views">
-            {savedViews.map((view) => (
+            {views.map((view) => (
               <li>
-                <a href={view.href}>{view.text}</a>
+                <a href={view.href} aria-current={view.current ? 'page' : undefined}>
+                  <bdi>{view.text}</bdi>
+                  {view.count ? (
+                    <span class="count">
+                      <span class="hidden">, </span>
+                      {view.count > maxCount ? `${maxCount}+` : view.count}
+                    </span>
+                  ) : null}
+                </a>
               </li>
             ))}
           </ul>

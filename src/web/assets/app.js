@@ -4,6 +4,7 @@ const moments = {
   moment: { dateStyle: 'medium', timeStyle: 'short' },
   second: { dateStyle: 'medium', timeStyle: 'medium' },
   day: { dateStyle: 'medium' },
+  ago: { dateStyle: 'medium' },
 };
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
@@ -87,7 +88,8 @@ document.addEventListener('keydown', (event) => {
   const rel = arrowLinks[key];
   if (hasModifier || event.defaultPrevented || !rel || target.closest?.(arrowKeyUsers)) return;
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth) return;
-  document.querySelector(`main a[rel=${rel}]`)?.click();
+  const links = [...document.querySelectorAll(`main a[rel=${rel}]`)];
+  links.find((link) => link.checkVisibility())?.click();
 });
 
 // "Select all" checks every checkbox of its form.

@@ -1,42 +1,24 @@
-// On wide screens the inbox shows the selected response in a pane next to the list.
+// The inbox. On wide screens links, forms and keys change the pane beside the list without loading the page.
 
-const wide = matchMedia('(min-width: 68.75rem)');
+const wide = matchMedia('(min-width: 64rem)');
+const inbox = () => document.querySelector('.inbox');
 const pane = () => document.getElementById('answer');
 const found = () => document.getElementById('found');
-const isSplit = () => pane()?.parentElement.matches('.split') ?? false;
-const listAddress = () => found()?.querySelector('[data-list]')?.dataset.list;
+const listAddress = () => found().querySelector('[data-list]').dataset.list;
 const rows = () => [...document.querySelectorAll('.messages .who a')];
 
 const currentAddress = () => location.pathname + location.search;
+const pathOf = (address) => new URL(address, location.href).pathname;
+const searchIn = (address) => new URL(address, location.href).search;
 
-/** The address of the response in the pane, or of the list if none is selected. */
-let shown = currentAddress();
+/** The address of the response in the pane. The page of a list shows its first one. */
+const shown = () => pane().dataset.address ?? '';
+const isOpened = () => pathOf(currentAddress()) !== pathOf(listAddress());
 /** The last index of the shown row, which may have left the list since. */
-let shownIndex = -1;
+let shownIndex = 0;
 let pending = new AbortController();
-let emptyPane;
 /** Unsaved notes and replies by the path of their form. */
 const drafts = new Map();
-
-/** Adds the list next to a response that was opened by its own address. */
-async function addList() {
-  const list = pane()?.dataset.list;
-  if (!wide.matches || isSplit() || !list) return;
-  const { ok, page } = await load(list).catch(() => ({ ok: false }));
-  const main = page?.getElementById('main');
-  if (!ok || isSplit() || !main?.querySelector('.split')) return;
-  const focused = pane().contains(document.activeElement) ? document.activeElement : null;
-  const notice = document.querySelector('#main > .notice');
-  if (notice) pane().prepend(notice);
-  emptyPane = main.querySelector('#answer');
-  const children = [...document.adoptNode(main).childNodes];
-  emptyPane.replaceWith(pane());
-  document.getElementById('main').replaceChildren(...children);
-  globalThis.htmx?.process(document.getElementById('main'));
-  focused?.focus({ preventScroll: true });
-  announce(found().dataset.says);
-  markRow();
-}
 
 /** Fetches a page. A newer request aborts an older GET. */
 async function load(address, init = {}) {
@@ -52,14 +34,14 @@ async function load(address, init = {}) {
 
 /** Shows a response in the pane, or as a page of its own if that fails. */
 async function open(address, { update = 'push', focus = false } = {}) {
-  if (address === shown && focus) return pane().focus();
+  if (address === shown() && focus && isOpened()) return pane().focus();
   try {
     const result = await load(address);
     if (pathOf(result.address) !== pathOf(address)) throw result;
     saveDraft();
     if (update === 'push') history.pushState(null, '', address);
     if (update === 'replace') history.replaceState(null, '', address);
-    showPane(result.page, address);
+    showPane(result.page);
     announce(pane().dataset.says);
     if (focus) pane().focus();
   } catch (reason) {
@@ -67,21 +49,16 @@ async function open(address, { update = 'push', focus = false } = {}) {
   }
 }
 
-const pathOf = (address) => new URL(address, location.href).pathname;
-
 /** Moves the response of a page into the pane, or the whole content of an error page. */
-function showPane(page, address) {
+function showPane(page) {
   const next = page.getElementById('answer') ?? paneOf(page);
-  if (page.getElementById('found')) emptyPane = next;
-  const isSame = pathOf(address) === pathOf(shown);
-  const top = isSame ? pane().scrollTop : 0;
+  const top = next.dataset.address === shown() ? pane().scrollTop : 0;
   pane().replaceWith(document.adoptNode(next));
   next.scrollTop = top;
-  shown = address;
+  inbox().classList.toggle('open', isOpened());
   document.title = page.title;
   for (const text of texts()) {
     if (text.value === '') text.value = drafts.get(pathOf(text.form.action)) ?? '';
-    if (text.value !== '') text.closest('details')?.setAttribute('open', '');
   }
   markRow();
 }
@@ -104,7 +81,7 @@ function saveDraft() {
 
 function markRow() {
   const all = rows();
-  const isShown = (row) => pane()?.dataset.list && pathOf(row.href) === pathOf(shown);
+  const isShown = (row) => pathOf(row.href) === pathOf(shown());
   for (const row of all) {
     if (isShown(row)) row.setAttribute('aria-current', 'true');
     else row.removeAttribute('aria-current');
@@ -117,12 +94,16 @@ const announce = (says) =>
   document.dispatchEvent(new CustomEvent('askback:shown', { detail: { says } }));
 
 /** True for a response and its delete page. */
-const isForPane = (address) =>
-  pathOf(address).startsWith(`${pathOf(listAddress() ?? '/none')}/`) &&
-  /^\/[\da-f-]{36}(\/delete)?$/.test(pathOf(address).slice(pathOf(listAddress()).length));
+const isForPane = (address) => {
+  const list = pathOf(listAddress());
+  return (
+    pathOf(address).startsWith(`${list}/`) &&
+    /^\/[\da-f-]{36}(\/delete)?$/.test(pathOf(address).slice(list.length))
+  );
+};
 
 document.addEventListener('click', (event) => {
-  const link = event.target.closest?.('.split a[href]');
+  const link = event.target.closest?.('.inbox a[href]');
   const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
   if (!link || !wide.matches || hasModifier || event.defaultPrevented || !isForPane(link.href))
     return;
@@ -133,53 +114,69 @@ document.addEventListener('click', (event) => {
 
 document.addEventListener('submit', (event) => {
   const { target: form, submitter } = event;
-  const isInPane = pane()?.contains(form);
-  if (form.method !== 'post' || !isSplit() || !wide.matches) return;
-  if (!isInPane && !found()?.contains(form)) return;
+  const isInPane = pane().contains(form);
+  if (form.method !== 'post' || !wide.matches) return;
+  if (!isInPane && !found().contains(form)) return;
   event.preventDefault();
   (isInPane ? submitOne : submitMany)(form, submitter);
 });
 
 async function post(form, submitter) {
   const body = new URLSearchParams(new FormData(form, submitter));
-  return await load(form.action, { method: 'POST', body });
+  submitter?.setAttribute('aria-busy', 'true');
+  const result = await load(form.action, { method: 'POST', body }).catch(() => ({}));
+  submitter?.removeAttribute('aria-busy');
+  if (!result.page) warnUnreachable();
+  return result;
 }
 
 /** Submits a form of the pane, then updates the pane and the list. */
 async function submitOne(form, submitter) {
-  const before = shown;
-  const { page, address, ok } = await post(form, submitter).catch(() => ({}));
-  if (!page) return warnUnreachable();
+  const [before, index] = [shown(), shownIndex];
+  const { page, address, ok } = await post(form, submitter);
+  if (!page) return;
   if (ok || hasDraft(form)) saveDraft();
   if (hasDraft(form)) drafts.delete(pathOf(form.action));
   const notice = page.querySelector('#main > .notice');
-  if (shown === before) {
-    if (page.getElementById('found')) history.replaceState(null, '', address);
-    showPane(page, page.getElementById('found') ? address : before);
+  const isGone = ok && pathOf(address) === pathOf(listAddress());
+  if (shown() === before) {
+    if (isGone) history.replaceState(null, '', address);
+    showPane(page);
     if (notice) pane().prepend(notice);
   }
   showCounts(page);
   if (ok) await refreshList(page);
-  if (document.activeElement === document.body) restoreFocus(form, submitter);
+  if (isGone) await openRow(index, notice);
+  else if (document.activeElement === document.body) restoreFocus(form, submitter);
   announce(notice?.textContent);
+}
+
+/** After a deletion, the next response. */
+async function openRow(index, notice) {
+  const row = rows()[Math.min(index, rows().length - 1)];
+  if (!row) return;
+  row.focus();
+  await open(pathOf(row.href) + searchIn(row.href), { update: 'none' });
+  if (notice) pane().prepend(notice);
 }
 
 /** Submits the form of the list, then updates the list and the pane. */
 async function submitMany(form, submitter) {
-  const { page } = await post(form, submitter).catch(() => ({}));
-  if (!page) return warnUnreachable();
-  if (!page.getElementById('found')) return showPane(page, shown);
+  const address = shown();
+  const { page } = await post(form, submitter);
+  if (!page) return;
+  if (!page.getElementById('found')) return showPane(page);
   const notice = page.querySelector('#main > .notice');
   document.querySelector('#main > .notice')?.remove();
   if (notice) document.querySelector('#main > .head').after(notice);
   showCounts(page);
   await refreshList(page);
-  if (pane().dataset.list) await open(shown, { update: 'none' });
+  if (address) await open(address, { update: 'none' });
   announce(notice?.textContent);
 }
 
 function warnUnreachable() {
-  const notice = document.createElement('p');
+  const notice = document.createElement('div');
   notice.className = 'notice is-poor';
   notice.role = 'alert';
   notice.textContent = 'The service cannot be reached. Your change may not be saved. Try again.';
@@ -188,12 +185,8 @@ function warnUnreachable() {
   pane().scrollTop = 0;
 }
 
-/** Focuses the same button again, or the pane, or the next row of the list. */
+/** Focuses the same button again, or the pane. */
 function restoreFocus({ action }, submitter) {
-  if (!pane().dataset.list) {
-    const all = rows();
-    return all[Math.min(shownIndex, all.length - 1)]?.focus();
-  }
   const button = [...pane().querySelectorAll('button')].find(
     ({ form, name, value }) =>
       form?.action === action && name === submitter?.name && value === submitter?.value,
@@ -210,44 +203,62 @@ function showCounts(page) {
 /** Morphs the list, so that checkboxes and focus stay with their rows. */
 async function refreshList(page) {
   const text = page.getElementById('found')?.outerHTML;
-  const address = listAddress();
-  if (!address) return;
+  if (!text) return;
   const options = { target: '#found', select: '#found', swap: 'outerMorph' };
-  if (text) await htmx.swap({ ...options, text, sourceElement: document.body });
-  else await htmx.ajax('GET', address, options);
+  await htmx.swap({ ...options, text, sourceElement: document.body });
   markRow();
 }
 
-// After a filter changed the list, the response stays open at an address with the new filters.
+// After a filter changed the list, an opened response stays at an address with the new filters.
+document.addEventListener('htmx:before:swap', saveDraft);
 document.addEventListener('htmx:after:swap', ({ detail }) => {
-  const isFilter = detail.ctx.sourceElement?.matches?.('form.toolbar');
-  if (!isFilter || !isSplit()) return;
+  if (!detail.ctx.sourceElement?.matches?.('form.toolbar')) return;
+  const opened = inbox().classList.contains('open');
   markRow();
-  if (!pane().dataset.list) shown = currentAddress();
-  else if (wide.matches)
-    open(pathOf(shown) + new URL(listAddress(), location.href).search, { update: 'replace' });
+  if (opened && wide.matches)
+    open(pathOf(shown()) + searchIn(listAddress()), { update: 'replace' });
+  else
+    load(listAddress()).then(
+      ({ page }) => showPane(page),
+      () => {},
+    );
 });
 
 const steps = { ArrowDown: 1, j: 1, ArrowRight: 1, ArrowUp: -1, k: -1, ArrowLeft: -1 };
 const keyUsers = 'input:not([type=checkbox]), select, textarea, summary, [contenteditable]';
+const useKeys = document.getElementById('use-keys');
+useKeys.checked = localStorage.getItem('askback-keys') !== 'off';
+useKeys.addEventListener('change', () =>
+  localStorage.setItem('askback-keys', useKeys.checked ? 'on' : 'off'),
+);
 
-// All steps work while the list has the focus, left and right also in the pane. Capture: before the handler in app.js.
+// Up and down work in the list, left and right in the pane too, letters everywhere. Capture: before the handler in app.js.
 document.addEventListener(
   'keydown',
   (event) => {
     const { key, target } = event;
-    const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-    if (hasModifier || !isSplit() || !wide.matches) return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (key === 'Escape' && pane().contains(target) && !target.matches('select')) return focusRow();
-    const isInList = target.closest?.('.messages') !== null;
-    const isSideways = key === 'ArrowLeft' || key === 'ArrowRight';
-    if (!steps[key] || target.closest?.(keyUsers)) return;
-    if (!isInList && !(isSideways && pane().dataset.list)) return;
+    if (target.closest?.(keyUsers) || (key.length === 1 && !useKeys.checked)) return;
+    const isInList = target.closest?.('.list-pane') !== null;
+    const isStep = wide.matches && steps[key] && (isInList || !/^Arrow(Up|Down)$/.test(key));
+    if (!isStep && !press(key)) return;
     event.preventDefault();
-    step(steps[key], isInList);
+    if (isStep) step(steps[key], isInList);
   },
   { capture: true },
 );
+
+/** Presses or focuses the control of a key. */
+function press(key) {
+  const control = [...document.querySelectorAll('main [aria-keyshortcuts]')].find(
+    (each) => each.getAttribute('aria-keyshortcuts') === key && each.checkVisibility(),
+  );
+  if (!control) return false;
+  if (control.matches('input, select, textarea')) control.focus();
+  else control.click();
+  return true;
+}
 
 const focusRow = () =>
   rows()
@@ -266,7 +277,7 @@ async function step(by, isInList) {
   if (isInList) row.focus();
   else row.scrollIntoView({ block: 'nearest' });
   const focus = pane().contains(document.activeElement);
-  await open(pathOf(row.href) + new URL(row.href).search, { focus });
+  await open(pathOf(row.href) + searchIn(row.href), { focus });
 }
 
 async function turnPage(by) {
@@ -279,25 +290,12 @@ async function turnPage(by) {
 
 // Back and forward within the same list only change the pane.
 addEventListener('popstate', async () => {
-  const [to, list] = [currentAddress(), listAddress()];
-  if (!isSplit() || to === shown) return;
-  if (new URL(list ?? '', location.href).search !== location.search) return location.reload();
-  if (isForPane(to)) {
-    await open(to, { update: 'none' });
-    // The browser has moved the focus to the body.
-    if (document.activeElement === document.body) focusRow();
-    return;
-  }
-  if (!emptyPane) return location.reload();
-  saveDraft();
-  pane().replaceWith(emptyPane);
-  shown = to;
-  markRow();
+  const to = currentAddress();
+  if (searchIn(listAddress()) !== location.search) return location.reload();
+  await open(to, { update: 'none' });
+  // The browser has moved the focus to the body.
+  if (document.activeElement === document.body) focusRow();
 });
-document.addEventListener('htmx:before:history:restore', (event) => {
-  if (isSplit()) event.preventDefault();
-});
+document.addEventListener('htmx:before:history:restore', (event) => event.preventDefault());
 
-emptyPane = isSplit() ? pane() : undefined;
-wide.addEventListener('change', addList);
-await addList();
+markRow();

@@ -184,6 +184,8 @@ async function fillMemberTables(db: Db, org_id: string) {
   await db`insert into memberships ${db({ org_id, member_id, role: 'owner' })}`;
   const invitation = { kind: 'invitation', email: 'bob@acme.test', expires_at: new Date() };
   await db`insert into notification_choices ${db(wanted)}`;
+  await db`
+    insert into saved_views ${db({ org_id, member_id, name: 'Mine', filters: db.json([['owner', 'me']]) })}`;
   await db`insert into notifications ${db({ org_id, member_id, kind: 'held', subject: 'x' })}`;
   await db`insert into notification_contents ${db({ org_id, people: true, unedited: false })}`;
   await db`insert into slack_hooks ${db({ org_id, url: hash, events: ['held'] })}`;

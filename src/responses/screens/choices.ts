@@ -1,0 +1,155 @@
+import type { Sql } from '../../lib/db/db.ts';
+import type { Question } from '../../questions/definition.ts';
+import { listQuestions } from '../../questions/queries.ts';
+import type { Category, SurveyType } from '../../survey-types.ts';
+
+/** The names of what filters and forms offer. */
+export type FilterChoices = {
+  surveys: { id: string; name: string }[];
+  tags: { id: string; name: string }[];
+  members: { email: string; name: string }[];
+};
+
+const maxSurveys = 100;
+
+/** The newest surveys and the selected one, all tags, all members. */
+export async function findChoices(sql: Sql, orgId: string, surveyId: string | null) {
+  const [choices] = await sql<FilterChoices[]>`
+    select
+      (select coalesce(json_agg(json_build_object('id', id, 'name', name) order by lower(name), id), '[]')
+       from (
+         (select id, name from surveys where org_id = ${orgId} order by created_at desc, id desc limit ${maxSurveys})
+         union
+         select id, name from surveys where org_id = ${orgId} and id = ${surveyId}
+       ) s) as surveys,
+      (select coalesce(json_agg(json_build_object('id', id, 'name', name) order by lower(name), name), '[]')
+       from tags where org_id = ${orgId}) as tags,
+      (select coalesce(json_agg(json_build_object('email', m.email, 'name', m.name) order by lower(m.name), m.id), '[]')
+       from memberships ms
+       join members m on m.id = ms.member_id
+       where ms.org_id = ${orgId}) as members`;
+  return choices!;
+}
+
+/** Values that recent responses have. */
+export type RecentValues = {
+  properties: { name: string; values: string[] }[];
+  themes: string[];
+  questions: readonly Question[];
+};
+
+const sampledResponses = 1_000;
+const maxProperties = 20;
+const maxValues = 20;
+/** A property with more values is an id or a name, which nobody picks from a list. */
+const maxDistinct = 100;
+const maxValueLength = 100;
+const maxThemes = 30;
+
+/** The most frequent properties and themes of the newest responses, and all questions with options. */
+export async function findRecentValues(
+  sql: Sql,
+  orgId: string,
+  surveyId: string | null,
+): Promise<RecentValues> {
+  const [[found], questions] = await Promise.all([
+    sql<Omit<RecentValues, 'questions'>[]>`
+      with sampled as materialized (
+        select id, properties
+        from responses
+        where org_id = ${orgId} and held_reason is null
+        order by created_at desc, id desc
+        limit ${sampledResponses}
+      ), counted as (
+        select key as name, value, count(*) as responses
+        from sampled
+        cross join lateral jsonb_each_text(properties)
+        where value <> '' and length(value) <= ${maxValueLength}
+        group by 1, 2
+      ), placed as (
+        select *, row_number() over (partition by name order by responses desc, value) as place,
+               count(*) over (partition by name) as distinct_values,
+               sum(responses) over (partition by name) as total
+        from counted
+      ), properties as (
+        select name, total, json_agg(value order by place) as values
+        from placed
+        where place <= ${maxValues} and distinct_values <= ${maxDistinct}
+        group by name, total
+        order by total desc, name
+        limit ${maxProperties}
+      ), mentioned as (
+        select theme
+        from sampled
+        join analyses a on a.org_id = ${orgId} and a.response_id = sampled.id
+        cross join lateral unnest(a.themes) theme
+        group by theme
+        order by count(*) desc, theme
+        limit ${maxThemes}
+      )
+      select (select coalesce(json_agg(json_build_object('name', name, 'values', values) order by name), '[]')
+              from properties) as properties,
+             (select coalesce(json_agg(theme order by theme), '[]') from mentioned) as themes`,
+    listQuestions(sql, orgId, surveyId),
+  ]);
+  return { ...found!, questions: questions.filter(({ kind }) => kind !== 'text') };
+}
+
+export type ResponseOrigin = {
+  at: string;
+  source: 'link' | 'share' | 'import';
+  held_reason: string | null;
+  provider: string | null;
+  analyzed: boolean;
+  contact_id: string | null;
+  /** Sender of the survey's emails. */
+  from_email: string;
+  reply_to: string;
+  /** Why the person gets no surveys. */
+  suppressed: ('unsubscribed' | 'blocked' | 'bounced')[];
+};
+
+export async function findOrigin(sql: Sql, orgId: string, id: string) {
+  const [origin] = await sql<ResponseOrigin[]>`
+    select r.created_at::text as at, r.source, r.held_reason, a.provider, o.ai_enabled as analyzed,
+           r.contact_id, s.from_email, s.reply_to,
+           array(select case when k.by_hand then 'blocked' else k.kind end
+                 from suppressions k
+                 join contacts c on c.org_id = k.org_id and c.email_key = k.email
+                 where k.org_id = ${orgId} and c.id = r.contact_id
+                 order by k.kind) as suppressed
+    from responses r
+    join organizations o on o.id = r.org_id
+    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+    left join analyses a on a.org_id = r.org_id and a.response_id = r.id
+    where r.org_id = ${orgId} and r.id = ${id}`;
+  return origin;
+}
+
+export type OtherResponse = {
+  id: string;
+  survey_name: string;
+  type: SurveyType;
+  score: number;
+  category: Category;
+  comment: string | null;
+  created_at: Date;
+};
+
+const maxOthers = 20;
+
+export async function listOthers(
+  sql: Sql,
+  orgId: string,
+  { id, contactId }: { id: string; contactId: string },
+): Promise<OtherResponse[]> {
+  return await sql<OtherResponse[]>`
+    select r.id, s.name as survey_name, s.type, r.score, r.category, r.comment, r.created_at
+    from contacts c
+    join contacts same on same.org_id = c.org_id and same.email_key = c.email_key
+    join responses r on r.org_id = c.org_id and r.contact_id = same.id and r.id <> ${id}
+    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+    where c.org_id = ${orgId} and c.id = ${contactId}
+    order by r.created_at desc, r.id desc
+    limit ${maxOthers}`;
+}

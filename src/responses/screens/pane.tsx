@@ -1,0 +1,501 @@
+import type { Context } from 'hono';
+import type { Child } from 'hono/jsx';
+import { capital, notFound } from '../../errors.ts';
+import type { Db } from '../../lib/db/db.ts';
+import { readJson } from '../../lib/paging/page.ts';
+import { AnswerFacts } from '../../questions/shown-answers.tsx';
+import { type CannedText, listCannedTexts } from '../../replies/canned-texts.ts';
+import { ReplyPart } from '../../replies/reply-part.tsx';
+import type { ScreenEnv, SignedInMember } from '../../sessions/session.ts';
+import { scoreName, typeFacts } from '../../survey-types.ts';
+import { Avatar, Chip, State, Tag, Time } from '../../web/app/badges.tsx';
+import { emptyForm, Field, type FormState, LinkButton, Select } from '../../web/app/forms.tsx';
+import { Icon } from '../../web/app/icon.tsx';
+import { Facts } from '../../web/app/lists.tsx';
+import { filterOf, parseFiltered } from '../filter.ts';
+import { type Neighbours as FoundNeighbours, findNeighbours, findResponse } from '../queries.ts';
+import { ResponseRow } from '../response-row.tsx';
+import { ResponseQuery } from '../schemas.ts';
+import {
+  type FilterChoices,
+  findOrigin,
+  listOthers,
+  type OtherResponse,
+  type ResponseOrigin,
+} from './choices.ts';
+import { pathOf, personOf, type Queries, queryOf, type ShownResponse } from './paths.ts';
+
+export type PaneForms = { note?: FormState; reply?: FormState };
+
+/** Content of the pane. */
+export type ReadResponse = Awaited<ReturnType<typeof readResponse>>;
+
+export async function getResponse(
+  c: Context<ScreenEnv>,
+  db: Db,
+  id: string,
+): Promise<ShownResponse> {
+  const answer = await readJson<{ data: ShownResponse } | null>(
+    db,
+    findResponse(db, c.var.organization.id, id),
+  );
+  if (!answer) throw notFound('response');
+  return answer.data;
+}
+
+/** With the `queries` of a list, also its neighbours there. */
+export async function readResponse(
+  c: Context<ScreenEnv>,
+  db: Db,
+  { id, queries }: { id: string; queries?: Queries },
+) {
+  const orgId = c.var.organization.id;
+  const [response, origin, texts] = await Promise.all([
+    getResponse(c, db, id),
+    findOrigin(db, orgId, id),
+    listCannedTexts(db, orgId),
+  ]);
+  if (!origin) throw notFound('response');
+  const [others, neighbours] = await Promise.all([
+    origin.contact_id ? listOthers(db, orgId, { id, contactId: origin.contact_id }) : [],
+    queries
+      ? findNeighbours(db, orgId, {
+          filter: filterOf(parseFiltered(ResponseQuery, queries)),
+          position: { at: origin.at, id },
+          callerGone: c.req.raw.signal,
+        })
+      : { newer: undefined, older: undefined },
+  ]);
+  return { response, origin, texts, others, neighbours };
+}
+
+const whoId = 'answer-who';
+
+type PaneProps = {
+  c: Context<ScreenEnv>;
+  read: ReadResponse;
+  choices: FilterChoices;
+  forms: PaneForms;
+  /** Instead of the response, such as a confirmation. */
+  children?: Child;
+};
+
+/** The open response. On narrow screens it replaces the list. */
+export function ResponsePane({ c, read, choices, forms, children }: PaneProps) {
+  const { response, neighbours } = read;
+  const [path, query] = [pathOf(c), queryOf(c)];
+  const editor = c.var.organization.role === 'viewer' ? null : c.var.member;
+  const { note = emptyForm(), reply = emptyForm() } = forms;
+  return (
+    <article
+      class="pane"
+      id="answer"
+      aria-labelledby={whoId}
+      tabindex={-1}
+      data-address={`${path}/${response.id}${query}`}
+      data-says={`Response of ${personOf(response)}`}
+    >
+      <div class="spread back">
+        <LinkButton
+          href={`${path}${query}`}
+          text="Back to the list"
+          kind="quiet"
+          icon="arrow-left"
+        />
+        <Neighbours {...{ path, query, neighbours }} />
+      </div>
+      {children ?? <ResponseDetail {...read} {...{ choices, path, query, editor, note, reply }} />}
+    </article>
+  );
+}
+
+export const EmptyPane = () => (
+  <section class="pane" id="answer" aria-label="Selected response" tabindex={-1}>
+    <p class="soft">Select a response to read it.</p>
+  </section>
+);
+
+type NeighboursProps = { path: string; query: string; neighbours: FoundNeighbours };
+
+function Neighbours({ path, query, neighbours: { newer, older } }: NeighboursProps) {
+  if (!newer && !older) return null;
+  const link = (id: string | undefined, rel: 'prev' | 'next', text: string) =>
+    id ? <LinkButton href={`${path}/${id}${query}`} rel={rel} text={text} kind="quiet" /> : null;
+  return (
+    <nav class="acts" aria-label="Other responses in the list">
+      {link(newer, 'prev', 'Newer')}
+      {link(older, 'next', 'Older')}
+    </nav>
+  );
+}
+
+type DetailProps = {
+  response: ShownResponse;
+  origin: ResponseOrigin;
+  others: readonly OtherResponse[];
+  choices: FilterChoices;
+  /** The list. */
+  path: string;
+  query: string;
+  /** The member if the role may change a response, else null. */
+  editor: Pick<SignedInMember, 'email' | 'name'> | null;
+  note: FormState;
+  reply: FormState;
+  texts: readonly CannedText[];
+};
+
+const actionOf = (
+  { path, query, response }: Pick<DetailProps, 'path' | 'query' | 'response'>,
+  act = '',
+) => `${path}/${response.id}${act}${query}`;
+
+function ResponseDetail(props: DetailProps) {
+  const { response, others, editor } = props;
+  return (
+    <>
+      <PersonHead {...props} />
+      <Said {...props} />
+      {response.held ? <HeldNotice {...props} /> : null}
+      {editor === null ? null : <ResponseActions {...props} editor={editor.email} />}
+      <AnswerFacts answers={response.answers} path={props.path} surveyId={response.survey_id} />
+      <Analysis {...props} />
+      <TagPart {...props} />
+      <Replies {...props} />
+      <NotePart {...props} />
+      <FollowUpPart {...props} />
+      <Properties {...props} />
+      {others.length > 0 ? <Others {...props} /> : null}
+    </>
+  );
+}
+
+function PersonHead({ response, origin, path }: DetailProps) {
+  const { score, category, survey_type, survey_id, survey_name, created_at } = response;
+  return (
+    <header class="spread">
+      <div class="person">
+        <Avatar name={response.contact_name ?? response.contact_email} size="lg" />
+        <div>
+          <h2 id={whoId}>
+            <bdi>{personOf(response)}</bdi>
+          </h2>
+          <p class="sub">
+            {response.contact_email && origin.contact_id ? (
+              <>
+                <a href={`${path.replace(/responses$/, 'people')}/${origin.contact_id}`}>
+                  <bdi>{response.contact_email}</bdi>
+                </a>
+                {' · '}
+              </>
+            ) : null}
+            <a href={`${path}?survey_id=${survey_id}`}>
+              <bdi>{survey_name}</bdi>
+            </a>
+            {' · '}
+            <Time at={created_at} />
+          </p>
+        </div>
+      </div>
+      <Chip
+        score={
+          survey_type === 'thumbs'
+            ? scoreName(survey_type, score)
+            : `${score} of ${typeFacts(survey_type).highest}`
+        }
+        category={category}
+        big
+      />
+    </header>
+  );
+}
+
+const Said = ({ response: { comment } }: DetailProps) =>
+  comment ? (
+    <blockquote class="said words" dir="auto">
+      {comment}
+    </blockquote>
+  ) : (
+    <p class="soft">No comment</p>
+  );
+
+function Properties({ response }: DetailProps) {
+  const properties = Object.entries(response.properties).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+  return properties.length === 0 ? null : (
+    <details class="reveal">
+      <summary>Properties</summary>
+      <Facts facts={properties} />
+    </details>
+  );
+}
+
+const heldReasons: Readonly<Record<string, string>> = {
+  hidden_field: 'A field that is hidden from people was filled in.',
+  hidden_link: 'A link that is hidden from people was opened shortly before.',
+  scores_opened: 'Probably a mail scanner: several score links were opened within 10 seconds.',
+  scores_posted: 'Probably a mail scanner: several scores were given within 2 seconds.',
+};
+
+function HeldNotice(props: DetailProps) {
+  const reason = props.origin.held_reason ?? '';
+  return (
+    <form method="post" action={actionOf(props, '/release')} class="notice is-warn">
+      <Icon name="triangle-alert" />
+      <p>
+        <b title={reason}>This response is on hold.</b>{' '}
+        {heldReasons[reason] ?? 'It looks automated.'} It won’t count until you release it.
+      </p>
+      {props.editor === null ? null : (
+        <button type="submit" class="mini">
+          Release
+        </button>
+      )}
+    </form>
+  );
+}
+
+/** The keys are those of the list below the responses. */
+function ResponseActions(props: Omit<DetailProps, 'editor'> & { editor: string }) {
+  const { state, owner } = props.response;
+  const name = props.choices.members.find(({ email }) => email === owner)?.name ?? owner;
+  return (
+    <div class="acts">
+      <form method="post" action={actionOf(props)} class="acts">
+        <input type="hidden" name="shown_owner" value={owner ?? ''} />
+        {owner === props.editor ? null : (
+          <button type="submit" name="owner" value={props.editor} aria-keyshortcuts="a">
+            <Icon name="user-plus" />
+            Assign to me
+          </button>
+        )}
+        <button
+          type="submit"
+          name="state"
+          value={state === 'done' ? 'open' : 'done'}
+          aria-keyshortcuts="e"
+        >
+          <Icon name="circle-check" />
+          {state === 'done' ? 'Reopen' : 'Mark as done'}
+        </button>
+      </form>
+      <details class="menu">
+        <summary class="button square" aria-label="More actions">
+          <Icon name="ellipsis" />
+        </summary>
+        <ul class="list end">
+          <li>
+            <a class="danger" href={actionOf(props, '/delete')}>
+              Delete
+            </a>
+          </li>
+        </ul>
+      </details>
+      {owner ? (
+        <span class="sub">
+          Owner: <bdi>{name}</bdi>
+        </span>
+      ) : null}
+      {state === 'done' ? <State kind="fine">Done</State> : null}
+    </div>
+  );
+}
+
+function Replies(props: DetailProps) {
+  const { response, origin, editor, reply: form, texts } = props;
+  const { from_email: address, reply_to: replyTo, suppressed } = origin;
+  const mayReply = editor !== null && response.contact_email !== null;
+  const compose = mayReply && {
+    ...{ action: actionOf(props, '/replies'), form, texts, suppressed },
+    from: { name: editor.name, address, replyTo },
+  };
+  return <ReplyPart replies={response.replies ?? []} compose={compose || null} />;
+}
+
+function noAnalysisReason({ comment }: ShownResponse, { analyzed }: ResponseOrigin): string {
+  if (!comment) return 'No comment to analyze.';
+  return analyzed
+    ? 'The comment has not been analyzed yet.'
+    : 'Analysis is off for this organization. An owner can turn it on in the settings.';
+}
+
+function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
+  const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
+  const analyst = origin.provider === 'built-in' ? 'the built-in analyst' : origin.provider;
+  if (analyst === null) return <p class="sub">{noAnalysisReason(response, origin)}</p>;
+  return (
+    <section class="insight" aria-labelledby="analysis">
+      <h3 class="label" id="analysis">
+        <Icon name="sparkles" />
+        Analysis
+      </h3>
+      {response.ai_summary ? <p dir="auto">{response.ai_summary}</p> : null}
+      <Facts
+        facts={[
+          ['Sentiment', capital(sentiment ?? 'unknown')],
+          ['Themes', themes.length > 0 ? themes.join(', ') : 'none'],
+          [
+            'Churn risk',
+            risk === 'high' ? <State kind="failed">High</State> : capital(risk ?? 'unknown'),
+          ],
+        ]}
+      />
+      <p class="sub">Analyzed by {analyst}; may be wrong.</p>
+    </section>
+  );
+}
+
+function TagPart(props: DetailProps) {
+  const { tags } = props.response;
+  const free = props.choices.tags.filter(({ id }) => !tags.some((tag) => tag.id === id));
+  const mayAdd = props.editor !== null && free.length > 0;
+  if (tags.length === 0 && !mayAdd) return null;
+  return (
+    <form method="post" action={actionOf(props, '/tags')} class="tagging">
+      <h3 id="tags-head">Tags</h3>
+      {tags.length === 0 ? null : (
+        <ul class="tags" aria-labelledby="tags-head">
+          {tags.map(({ id, name }) => (
+            <li>
+              <Tag name={name}>
+                {props.editor === null ? null : (
+                  <button
+                    type="submit"
+                    name="untag"
+                    value={id}
+                    aria-label={`Remove the tag ${name}`}
+                  >
+                    ×
+                  </button>
+                )}
+              </Tag>
+            </li>
+          ))}
+        </ul>
+      )}
+      {mayAdd ? (
+        <div class="acts">
+          <select name="tag" id="new-tag" aria-label="Add a tag" aria-keyshortcuts="#">
+            {free.map(({ id, name }) => (
+              <option value={id}>{name}</option>
+            ))}
+          </select>
+          <button type="submit">Add tag</button>
+        </div>
+      ) : null}
+    </form>
+  );
+}
+
+/** The common changes have buttons above. */
+function FollowUpPart(props: DetailProps) {
+  const { state, owner } = props.response;
+  const { members } = props.choices;
+  const name = members.find(({ email }) => email === owner)?.name ?? 'No owner';
+  if (props.editor === null) {
+    return (
+      <Facts
+        facts={[
+          ['State', state ? capital(state) : 'No follow-up'],
+          ['Owner', name],
+        ]}
+      />
+    );
+  }
+  return (
+    <details class="reveal">
+      <summary>Owner and state</summary>
+      <form method="post" action={actionOf(props)} class="stack">
+        <input type="hidden" name="shown_owner" value={owner ?? ''} />
+        <input type="hidden" name="shown_state" value={state ?? ''} />
+        <Select
+          name="owner"
+          id="new-owner"
+          label="Owner"
+          value={owner ?? ''}
+          options={[
+            { value: '', text: 'No owner' },
+            ...members.map(({ email, name }) => ({ value: email, text: name })),
+          ]}
+        />
+        <Select
+          name="state"
+          id="new-state"
+          label="State"
+          value={state ?? ''}
+          options={[
+            { value: '', text: 'No follow-up' },
+            { value: 'open', text: 'Open' },
+            { value: 'done', text: 'Done' },
+          ]}
+        />
+        <div class="acts">
+          <button type="submit">Save</button>
+        </div>
+      </form>
+    </details>
+  );
+}
+
+function NotePart(props: DetailProps) {
+  const { notes = [] } = props.response;
+  if (notes.length === 0 && props.editor === null) return null;
+  return (
+    <div class="stack tight">
+      {notes.length === 0 ? null : <h3>Notes</h3>}
+      <ul class="rows">
+        {notes.map(({ text, author, created_at }) => (
+          <li>
+            <div>
+              <p class="who">
+                <bdi>{author}</bdi>{' '}
+                <span class="meta">
+                  <Time at={created_at} show="ago" />
+                </span>
+              </p>
+              <p class="words" dir="auto">
+                {text}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {props.editor === null ? null : (
+        <form method="post" action={actionOf(props, '/notes')} class="stack tight">
+          <Field
+            name="text"
+            label="Note"
+            rows={2}
+            form={props.note}
+            help="Visible to members only"
+            aria-keyshortcuts="n"
+            required
+          />
+          <div class="acts">
+            <button type="submit">Add note</button>
+          </div>
+        </form>
+      )}
+    </div>
+  );
+}
+
+const Others = ({ others, path, query, response }: DetailProps) => (
+  <section class="stack tight" aria-labelledby="others">
+    <h3 id="others">
+      Other responses by <bdi>{personOf(response)}</bdi>
+    </h3>
+    <ul class="rows">
+      {others.map((other) => (
+        <li>
+          <ResponseRow
+            response={other}
+            href={`${path}/${other.id}${query}`}
+            title={other.survey_name}
+            time="day"
+          />
+        </li>
+      ))}
+    </ul>
+  </section>
+);

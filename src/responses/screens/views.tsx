@@ -1,0 +1,209 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import type { Db } from '../../lib/db/db.ts';
+import { idParam, isPlainLine } from '../../lib/validation/parse.ts';
+import type { ScreenEnv } from '../../sessions/session.ts';
+import { FormErrors } from '../../web/app/badges.tsx';
+import { redirectWith } from '../../web/app/flash.ts';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  LinkButton,
+  readForm,
+  SubmitOrCancel,
+  statusOf,
+  tryAction,
+} from '../../web/app/forms.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import {
+  countViews,
+  deleteView,
+  getView,
+  listViews,
+  renameView,
+  type SavedView,
+  saveView,
+} from '../views.ts';
+import { filledIn, filtersIn, keyOfFilters, me, pathOf, searchOf } from './paths.ts';
+
+/** Views that every member has. */
+const builtIn = [
+  { text: 'Open detractors', query: 'category=detractor&state=open', count: 'detractors' },
+  { text: 'Assigned to me', query: `owner=${me}`, count: 'mine' },
+  { text: 'On hold', query: 'held=true', count: 'held' },
+  { text: 'With comment', query: 'has_comment=true', count: null },
+] as const;
+
+type ViewLink = { text: string; href: string; count?: number; current: boolean };
+type Views = { links: ViewLink[]; current: SavedView | 'built-in' | undefined };
+
+/** The views of the member, and which of them the query shows. */
+export async function readViews(c: Context<ScreenEnv>, db: Db): Promise<Views> {
+  const owner = ownerOf(c);
+  const [own, counts] = await Promise.all([listViews(db, owner), countViews(db, owner)]);
+  const path = pathOf(c);
+  const key = keyOfFilters(filtersIn(filledIn(c.req.queries())));
+  const isCurrent = (query: URLSearchParams) => key === keyOfFilters([...query]);
+  const fixed = builtIn.map(({ text, query, count }) => ({
+    text,
+    href: `${path}?${query}`,
+    ...(count && { count: counts[count] }),
+    current: isCurrent(new URLSearchParams(query)),
+  }));
+  const saved = own.map((view) => {
+    const query = new URLSearchParams(view.filters);
+    return { view, text: view.name, href: `${path}?${query}`, current: isCurrent(query) };
+  });
+  return {
+    links: [...fixed, ...saved.map(({ view: _view, ...link }) => link)],
+    current: fixed.some(({ current }) => current)
+      ? 'built-in'
+      : saved.find(({ current }) => current)?.view,
+  };
+}
+
+type ViewActionsProps = { path: string; query: URLSearchParams; views: Views };
+
+/** Saves the filters as a view, or leads to the view that has them. */
+export function ViewActions({ path, query, views: { current } }: ViewActionsProps) {
+  const hasFilters = filtersIn(queriesOf(query)).length > 0;
+  if (current === 'built-in' || !hasFilters) return null;
+  if (current)
+    return <LinkButton href={`${path}/views/${current.id}`} text="Edit view" kind="quiet" />;
+  return (
+    <details class="menu">
+      <summary class="button quiet">Save view</summary>
+      <form method="post" action={`${path}/views`} class="list end stack tight">
+        <input type="hidden" name="query" value={query.toString()} />
+        <Field name="name" id="view-name" label="Name" maxlength={60} autocomplete="off" required />
+        <button type="submit">Save view</button>
+      </form>
+    </details>
+  );
+}
+
+const ViewName = v.pipe(
+  v.string(),
+  v.trim(),
+  v.nonEmpty('Enter a name.'),
+  v.maxLength(60, 'Use at most 60 characters.'),
+  v.check(isPlainLine, 'Enter one line without control characters.'),
+);
+
+const maxQueryLength = 4_000;
+const refusedFields = { name_taken: 'name', too_many_views: 'name' };
+
+const NewView = v.object({
+  name: ViewName,
+  query: v.pipe(v.string(), v.maxLength(maxQueryLength, 'These filters are too long to save.')),
+});
+
+/** Saved views: below `/o/:slug/responses/views`. They belong to their member, whatever the role. */
+export const viewScreens = ({ db }: { db: Db }) =>
+  new Hono<ScreenEnv>()
+    .post('/', async (c) => {
+      const form = await readForm(c, NewView);
+      if (form.errors) return showNewView(c, form);
+      const { name, query } = form.values;
+      const filters = filtersIn(filledIn(queriesOf(new URLSearchParams(query))));
+      if (filters.length === 0) {
+        return redirectWith(c, pathOf(c), 'Set a filter to save it as a view.', 'failed');
+      }
+      const saved = await tryAction(c, refusedFields, () =>
+        saveView(db, ownerOf(c), { name, filters }),
+      );
+      if ('errors' in saved) return showNewView(c, saved);
+      return redirectWith(c, addressOf(c, saved), `View “${saved.name}” saved.`);
+    })
+
+    .get('/:id', async (c) => showView(c, await viewOf(c, db), emptyForm()))
+
+    .post('/:id', async (c) => {
+      const view = await viewOf(c, db);
+      const form = await readForm(c, v.object({ name: ViewName }));
+      if (form.errors) return showView(c, view, form);
+      const renamed = await tryAction(c, refusedFields, () =>
+        renameView(db, ownerOf(c), { id: view.id, name: form.values.name }),
+      );
+      if ('errors' in renamed) return showView(c, view, renamed);
+      return redirectWith(c, addressOf(c, renamed), `View “${renamed.name}” saved.`);
+    })
+
+    .post('/:id/delete', async (c) => {
+      const view = await deleteView(db, ownerOf(c), idParam(c, 'view'));
+      return redirectWith(c, pathOf(c), `View “${view.name}” deleted.`);
+    });
+
+const ownerOf = (c: Context<ScreenEnv>) => ({
+  orgId: c.var.organization.id,
+  memberId: c.var.member.id,
+});
+
+const viewOf = (c: Context<ScreenEnv>, db: Db) => getView(db, ownerOf(c), idParam(c, 'view'));
+
+const queriesOf = (query: URLSearchParams) =>
+  Object.fromEntries([...query.keys()].map((name) => [name, query.getAll(name)]));
+
+const addressOf = (c: Context<ScreenEnv>, { filters }: SavedView) =>
+  `${pathOf(c)}?${searchOf(queriesOf(new URLSearchParams(filters)))}`;
+
+const trail = (c: Context<ScreenEnv>) => [{ text: 'Responses', href: pathOf(c) }];
+
+/** The form again, after a mistake. */
+function showNewView(c: Context<ScreenEnv>, form: FormState) {
+  const query = String(form.typed['query'] ?? '');
+  return renderScreen(c, {
+    title: 'Save view',
+    section: 'responses',
+    trail: trail(c),
+    status: statusOf(form),
+    body: (
+      <form method="post" action={`${pathOf(c)}/views`} class="card stack measure">
+        <FormErrors form={form} />
+        <input type="hidden" name="query" value={query} />
+        <NameField form={form} />
+        <SubmitOrCancel button="Save view" cancel={`${pathOf(c)}?${query}`} />
+      </form>
+    ),
+  });
+}
+
+function showView(c: Context<ScreenEnv>, view: SavedView, form: FormState) {
+  const action = `${pathOf(c)}/views/${view.id}`;
+  return renderScreen(c, {
+    title: 'Edit view',
+    section: 'responses',
+    trail: trail(c),
+    status: statusOf(form),
+    body: (
+      <div class="card stack measure">
+        <form method="post" action={action} class="stack">
+          <FormErrors form={form} />
+          <NameField form={form} value={view.name} />
+          <SubmitOrCancel button="Save" cancel={addressOf(c, view)} />
+        </form>
+        <hr />
+        <form method="post" action={`${action}/delete`}>
+          <p class="sub">Deletes the view. Its responses stay.</p>
+          <button type="submit" class="quiet danger">
+            Delete view
+          </button>
+        </form>
+      </div>
+    ),
+  });
+}
+
+const NameField = ({ form, value }: { form: FormState; value?: string }) => (
+  <Field
+    name="name"
+    label="Name"
+    form={form}
+    value={value}
+    maxlength={60}
+    autocomplete="off"
+    help="Only you see your views, in the sidebar below Responses."
+    required
+  />
+);
