@@ -69,6 +69,7 @@ export type AppTools = MailboxAccess & {
     traceUrl: string | null;
     trustedProxies?: readonly string[];
     securityContact?: string | null;
+    updateUrl?: string | null;
     signIn: SignInSettings;
     ai?: Config['ai'];
     smtpUrl?: string | null;

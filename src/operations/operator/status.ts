@@ -13,6 +13,7 @@ import { createResolver, type Resolver } from '../doctor-dns.ts';
 import { examineMail } from '../doctor-mail.ts';
 import { type Finding, finding, judgeDisk, judgePublicUrl, judgeReporters } from '../findings.ts';
 import { listSenders } from '../queries.ts';
+import { examineUpdate } from '../update.ts';
 import {
   countDeliveryOutcomes,
   countFailedJobs,
@@ -35,7 +36,7 @@ export type StatusTools = {
   warnings?: Checks;
   requests?: RecentRequests | undefined;
   settings: { bounceDomain: string | null } & Partial<
-    Pick<Config, 'smtpUrl' | 'dkim' | 'databaseUrl' | 'dataDir'>
+    Pick<Config, 'smtpUrl' | 'dkim' | 'databaseUrl' | 'dataDir' | 'updateUrl'>
   >;
   dns?: Resolver | undefined;
 };
@@ -251,19 +252,20 @@ const cacheOptions = { ttlMs: 15_000, timeoutMs: 20_000 };
 
 /** Checks of the mail server, DNS and reporters, which take seconds, so they run when an operator asks. */
 export function createSlowChecks({ db, publicUrl, settings, dns }: StatusTools) {
-  const { bounceDomain, smtpUrl = null, dkim = null } = settings;
+  const { bounceDomain, smtpUrl = null, dkim = null, updateUrl = null } = settings;
   let latest: { at: Date; findings: readonly Finding[] } | undefined;
 
   async function examine() {
-    const [reporters, senders] = await Promise.all([
+    const [reporters, senders, update] = await Promise.all([
       countHarmfulFunctions(db),
       smtpUrl ? listSenders(db, null) : [],
+      examineUpdate(updateUrl),
     ]);
     const mail = await examineMail(
       { dns: dns ?? createResolver(), settings: { bounceDomain, smtpUrl, dkim } },
       { senders, sendsFrom: [], publicUrl },
     );
-    latest = { at: new Date(), findings: [...judgeReporters(reporters), ...mail] };
+    latest = { at: new Date(), findings: [...update, ...judgeReporters(reporters), ...mail] };
     return latest;
   }
 
