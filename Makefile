@@ -153,6 +153,14 @@ format: $(installed)
 schema: $(installed)
 	@$(tsx) ops/build/schema.ts $(how)
 
+## site: build the documentation site into dist/site, and check its links
+site: $(installed) ops/site/node_modules/.package-lock.json
+	@$(tsx) ops/site/build.ts
+
+ops/site/node_modules/.package-lock.json: ops/site/package-lock.json
+	@npm ci --prefix ops/site --ignore-scripts --loglevel=error --no-progress --no-update-notifier
+	@touch $@
+
 ## licenses: write ops/licenses.txt from the installed packages; how=--check only compares
 licenses: $(installed)
 	@$(tsx) ops/build/licenses.ts $(how)

@@ -246,7 +246,7 @@ const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
 };
 
 /** A curl command with the example values. */
-function curl(
+export function curl(
   { parameters, requestBody, security = [] }: Described,
   { method, url }: { method: string; url: string },
 ) {
