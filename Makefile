@@ -21,7 +21,7 @@ endef
 export PORT_IS_FREE
 
 .PHONY: help run askback test e2e test-prometheus test-proxies test-poolers test-clients bench faults binary deb test-binary test-installed
-.PHONY: drills test-upgrade client rpm image sbom release site frozen
+.PHONY: drills test-upgrade client rpm image sbom release site frozen screenshots
 .PHONY: check types lint prose format schema openapi licenses
 
 ## help: list these targets
@@ -101,6 +101,10 @@ rpm: deb
 ## image: build dist/askback-VERSION-image-ARCHITECTURE.tar, an OCI image layout, without a container engine
 image: dist/askback
 	@ops/build/image
+
+## screenshots: take the pictures in ops/pictures from a demo of its own, with the browser of the e2e tests (path in CHROMIUM)
+screenshots: $(installed)
+	@$(tsx) ops/build/screenshots.ts
 
 ## client: build dist/askback-client-VERSION.tgz, an npm package with a typed client
 client: $(installed)

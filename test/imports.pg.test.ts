@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -154,3 +154,48 @@ test('response release makes a response on hold count, once', async () => {
   assert.deepEqual([again.code, again.stderr], [1, 'askback: this response is not on hold\n']);
   assert.deepEqual(await events(), ['response.received', 'survey.completed']);
 });
+
+/** The sample files of a guide, by the heading above them. */
+const samplesOf = (guide: string) =>
+  [...readFileSync(guide, 'utf8').matchAll(/^## (From .*)$|^```csv\n([\s\S]*?)^```/gm)].reduce<
+    [string, string][]
+  >((samples, [, heading, csv]) => {
+    const [last] = samples.slice(-1);
+    if (heading) samples.push([heading, '']);
+    else if (last) last[1] = csv!;
+    return samples;
+  }, []);
+
+for (const [heading, csv] of samplesOf('ops/moving-forms.md')) {
+  test(`the sample "${heading}" of the guide is imported as it is`, async () => {
+    const type = csv.includes('+01:00') ? 'star5' : 'nps';
+    const { survey } = await ask(db, { type });
+    const path = file('sample.csv', csv);
+    const { code, stderr } = await run('import', 'responses', '--survey', survey, path);
+    assert.deepEqual([code, stderr], [0, '']);
+    const [made] = await db`
+      select count(*)::int as responses, count(comment)::int as comments,
+             (select count(*)::int from response_answers a join responses x on x.id = a.response_id
+              where x.survey_id = ${survey}) as answered
+      from responses where survey_id = ${survey} and source = 'import'`;
+    const rows = csv.trim().split('\n').length - 1;
+    assert.equal(made!['responses'], rows);
+    assert.ok(made!['comments'] > 1 && made!['answered'] > 1);
+  });
+}
+
+for (const [service, heading] of [
+  ['delighted', 'From Delighted'],
+  ['asknicely', 'From AskNicely'],
+] as const) {
+  test(`the sample "${heading}" of the guide is imported as it is`, async () => {
+    const { survey } = await ask(db);
+    const [, csv] = samplesOf('ops/moving.md').find(([name]) => name === heading)!;
+    const path = file('sample.csv', csv);
+    const { code } = await run('import', service, '--survey', survey, path);
+    assert.equal(code, 0);
+    const [made] = await db`
+      select count(*)::int as responses from responses where survey_id = ${survey} and source = 'import'`;
+    assert.equal(made!['responses'], 2);
+  });
+}

@@ -10,6 +10,8 @@ import sayings from './sayings.json' with { type: 'json' };
  * comments speak of the app and of deliveries, and after about ten weeks most customers have come back.
  */
 export const storyDays = 380;
+/** Within a year, so that Home compares it with nothing. */
+const answeredDays = 363;
 export const reminderDays = 5;
 const dayMs = 86_400_000;
 /** Between two monthly campaigns. The last one is older than its reminders and their answers. */
@@ -207,7 +209,7 @@ function createStory(survey: DemoSurvey, now: Date) {
   /** More likely in the months of the season. */
   function daysAgo(): number {
     for (;;) {
-      const days = random() * (storyDays - 10);
+      const days = random() * answeredDays;
       if (random() * 1.7 < seasons[before(days).getUTCMonth()]!) return days;
     }
   }
