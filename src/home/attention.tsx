@@ -195,6 +195,16 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
         <section class="card" aria-labelledby="later">
           <h2 id="later">Later</h2>
           <ul class="rows">
+            <LinkItem
+              icon="upload"
+              title="Coming from Delighted or AskNicely?"
+              href={`${base}/settings/import`}
+              act="Import"
+              about="responses from another service"
+            >
+              Bring your history: responses, people and unsubscribes. You see what will be imported
+              before anything changes.
+            </LinkItem>
             {role === 'owner' ? (
               <LinkItem
                 icon="user-plus"
@@ -213,16 +223,6 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
               act="New webhook"
             >
               Send each response to your systems in seconds with a signed webhook.
-            </LinkItem>
-            <LinkItem
-              icon="upload"
-              title="Coming from Delighted or AskNicely?"
-              href={`${base}/settings/import`}
-              act="Import"
-              about="responses from another service"
-            >
-              Bring your history: responses, people and unsubscribes. You see what will be imported
-              before anything changes.
             </LinkItem>
             <LinkItem icon="key" title="Use the API" href="/docs" act="API" about="documentation">
               Everything you see here is available by API.

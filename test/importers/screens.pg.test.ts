@@ -142,7 +142,7 @@ test('long import continues in another job', async () => {
   }
   assert.deepEqual(counts, [500, 1000, 1200]);
   const [jobs] = await db`
-    select count(*)::int from test.jobs where task_identifier = 'imports.run' and payload ->> 'import_id' = ${it.id}`;
+    select count(*)::int from test.jobs where task = 'imports.run' and payload ->> 'import_id' = ${it.id}`;
   assert.equal(jobs!['count'], 3);
 });
 
@@ -166,7 +166,7 @@ test('file without scores is named with its reason, others are imported', async 
   const it = await check({ 'notes.csv': 'Colour\nred\n', 'responses.csv': manyRows(3) });
   assert.match(
     await show(it.path),
-    /notes\.csv\|This is not a Delighted export: line 1 has no column/,
+    /notes\.csv\|Cannot be imported\|This is not a Delighted export: line 1 has no column/,
   );
   await start(it);
   assert.equal((await countIn(org))['responses'], 3);
