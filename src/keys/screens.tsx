@@ -215,7 +215,13 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
     </>,
     key.revoked_at ? <Time at={key.revoked_at} show="ago" /> : <Expiry expiry={key} now={now} />,
     key.revoked_at ? null : (
-      <LinkButton href={`${here}/${key.id}/revoke`} text="Revoke" about={key.name} kind="danger" />
+      <LinkButton
+        href={`${here}/${key.id}/revoke`}
+        text="Revoke"
+        about={key.name}
+        kind="danger"
+        mini
+      />
     ),
   ];
 }

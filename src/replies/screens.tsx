@@ -158,12 +158,13 @@ function CannedTextList({ texts, list, mayChange }: ListProps) {
               ...(mayChange
                 ? [
                     <span class="acts end">
-                      <LinkButton href={`${list}/${id}`} text="Edit" about={name} />
+                      <LinkButton href={`${list}/${id}`} text="Edit" about={name} mini />
                       <LinkButton
                         href={`${list}/${id}/delete`}
                         text="Delete"
                         about={name}
                         kind="danger"
+                        mini
                       />
                     </span>,
                   ]

@@ -170,8 +170,8 @@ function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayC
 function TagActions({ tag: { id, name }, list }: { tag: TagRow; list: string }) {
   return (
     <span class="acts end">
-      <LinkButton href={`${list}/${id}`} text="Edit" about={name} />
-      <LinkButton href={`${list}/${id}/delete`} text="Delete" about={name} kind="danger" />
+      <LinkButton href={`${list}/${id}`} text="Edit" about={name} mini />
+      <LinkButton href={`${list}/${id}/delete`} text="Delete" about={name} kind="danger" mini />
     </span>
   );
 }

@@ -314,12 +314,9 @@ export function ErrorsPart({ board: { errors } }: { board: Board }) {
                 </code>
               </p>
               <p class="meta">
-                request <code>{requestId}</code>
+                <Time at={at} show="second" /> · request <code>{requestId}</code>
               </p>
             </div>
-            <span class="meta">
-              <Time at={at} show="second" />
-            </span>
           </li>
         ))}
       </ul>

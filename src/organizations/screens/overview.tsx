@@ -29,15 +29,18 @@ async function showOverview(c: Context<ScreenEnv>, { db, mailbox }: OverviewTool
     readUsage(db, orgId),
     countSettings(db, orgId, member.id),
   ]);
-  const tiles = tilesOf({ settings, usage, counts, mailbox });
-  const body = settingGroups.map((group, place) => (
+  const visible = tilesOf({ settings, usage, counts, mailbox }).filter(({ name }) =>
+    maySee(organization.role, name),
+  );
+  const groups = settingGroups.filter((group) => visible.some((tile) => tile.group === group));
+  const body = groups.map((group, place) => (
     <section aria-labelledby={`group-${place}`}>
       <h2 id={`group-${place}`} class="group">
         {group}
       </h2>
       <ul class="tiles">
-        {tiles
-          .filter((tile) => tile.group === group && maySee(organization.role, tile.name))
+        {visible
+          .filter((tile) => tile.group === group)
           .map(({ name, at, icon, text, value, extra }) => (
             <li>
               <a class="tile" href={`${settingPath(organization, name)}${at ? `#${at}` : ''}`}>

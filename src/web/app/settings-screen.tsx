@@ -63,13 +63,13 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
                   Overview
                 </SettingLink>
               </ul>
-              {settingGroups.map((group) => (
-                <>
-                  <h2 class="label">{group}</h2>
-                  <ul>
-                    {groups[group]
-                      .filter((name) => maySee(organization.role, name))
-                      .map((name) => (
+              {settingGroups.map((group) => {
+                const names = groups[group].filter((name) => maySee(organization.role, name));
+                return names.length === 0 ? null : (
+                  <>
+                    <h2 class="label">{group}</h2>
+                    <ul>
+                      {names.map((name) => (
                         <SettingLink
                           href={settingPath(organization, name)}
                           isCurrent={name === setting}
@@ -77,9 +77,10 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
                           {settings[name]}
                         </SettingLink>
                       ))}
-                  </ul>
-                </>
-              ))}
+                    </ul>
+                  </>
+                );
+              })}
             </nav>
           </details>
         ) : null}
