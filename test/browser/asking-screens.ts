@@ -2,6 +2,7 @@ import { commandWriter } from '../../src/audit/acts.ts';
 import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { getUpload } from '../../src/contacts/upload.queries.ts';
 import { importUpload, saveUpload } from '../../src/contacts/upload.ts';
+import { json } from '../../src/lib/db/db.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { makeSurvey } from '../support/make/rows.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
@@ -53,6 +54,29 @@ async function campaignOf(scene: BrowserScene) {
     surveyId: made.surveyId,
   });
   return `${made.path}/send/${id}`;
+}
+
+/** A quarterly survey in its third round. */
+async function surveyInRounds({ db, full }: BrowserScene) {
+  const repeat = { every_days: 30, audience: null, per_day: 400, spread: true };
+  const surveyId = await makeSurvey(db, full.id, {
+    name: 'Customer loyalty',
+    repeat: json(db, repeat),
+    repeat_since: new Date('2026-01-01'),
+  });
+  await db`
+    insert into contacts (org_id, survey_id, email, token, status, round, superseded, sent_at, responded_at)
+    select ${full.id}, ${surveyId}, 'p' || n || '@example.com', md5(${surveyId} || n || '-' || round),
+           case when n % 3 = 0 then 'responded' else 'sent' end, round, round < 3,
+           now() - make_interval(days => (3 - round) * 30 + n % 27),
+           case when n % 3 = 0 then now() - make_interval(days => (3 - round) * 30) end
+    from generate_series(1, 600) n, generate_series(1, 3) round`;
+  await db`
+    insert into responses (org_id, survey_id, contact_id, score, category)
+    select org_id, survey_id, id, case when length(email) % 2 = 0 then 10 else 4 end,
+           case when length(email) % 2 = 0 then 'promoter' else 'detractor' end
+    from contacts where survey_id = ${surveyId} and status = 'responded'`;
+  return `/o/${full.slug}/surveys/${surveyId}`;
 }
 
 /** Screens for contacts of a survey and for sending it. */
@@ -107,6 +131,8 @@ export const askingScreens: readonly ScreenEntry[] = [
     as: 'editor',
     path: async (scene) => `${(await surveyWithContacts(scene)).path}/send`,
   },
+  { name: 'repeat', as: 'editor', path: async (scene) => `${await surveyInRounds(scene)}/repeat` },
+  { name: 'rounds', as: 'viewer', path: surveyInRounds },
   {
     name: 'send-empty',
     as: 'viewer',

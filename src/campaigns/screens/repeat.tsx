@@ -149,7 +149,7 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
     <p class="sub">
       Asks the same contacts again in rounds. Each round has its own link and reminders.
     </p>
-    <form method="post" action={action}>
+    <form method="post" action={action} class="stack">
       <FormErrors form={form} />
       <Version form={form} value={versionOfSurvey(survey)} />
       <Field
@@ -214,10 +214,10 @@ function Schedule({ days }: { days: readonly ScheduledDay[] }) {
       ) : (
         <>
           <p class="sub">{counted(total, 'contact')} will be asked, as far as is known today.</p>
-          <ol class="ranges">
+          <ol class="ranges nowrap">
             {days.map(({ date, count: contacts }) => (
               <li>
-                <span>{dayText(date)}</span>
+                <time datetime={date}>{dayText(date)}</time>
                 <Bar part={contacts} whole={most} />
                 <span class="n">{count(contacts)}</span>
               </li>
