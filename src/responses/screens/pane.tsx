@@ -391,7 +391,7 @@ function TagPart(props: DetailProps) {
 function FollowUpPart(props: DetailProps) {
   const { state, owner } = props.response;
   const { members } = props.choices;
-  const name = members.find(({ email }) => email === owner)?.name ?? 'No owner';
+  const name = members.find(({ email }) => email === owner)?.name ?? 'Unassigned';
   if (props.editor === null) {
     return (
       <Facts
@@ -414,7 +414,7 @@ function FollowUpPart(props: DetailProps) {
           label="Owner"
           value={owner ?? ''}
           options={[
-            { value: '', text: 'No owner' },
+            { value: '', text: 'Unassigned' },
             ...members.map(({ email, name }) => ({ value: email, text: name })),
           ]}
         />
