@@ -157,6 +157,7 @@ test('the menu offers properties, themes and answers of recent responses', async
     insert into analyses (org_id, response_id, sentiment, themes, provider)
     values (${org}, ${response}, 'negative', '{pricing}', 'test')`;
   const html = await page();
+  assert.equal(html.match(/id="answer"/g)?.length, 1, 'the pane has its id alone');
   assert.match(html, /<optgroup label="plan">\s*<option value="plan=pro">/);
   assert.doesNotMatch(html, /<optgroup label="city">/);
   assert.match(html, /<option[^>]*>pricing<\/option>/);

@@ -139,8 +139,8 @@ type GroupedSelectProps = {
 /** Adds a filter to those that are set. */
 const GroupedSelect = ({ name, label, groups }: GroupedSelectProps) => (
   <div class="field">
-    <label for={name}>{label}</label>
-    <select id={name} name={name}>
+    <label for={`add-${name}`}>{label}</label>
+    <select id={`add-${name}`} name={name}>
       <option value="">{add.text}</option>
       {groups.map((group) => (
         <optgroup label={group.name}>
