@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { categories } from '../survey-types.ts';
 import { Checkbox, Choice, Field, type FormState } from '../web/app/forms.tsx';
+import { Icon } from '../web/app/icon.tsx';
 import { languageName } from '../web/language.ts';
 import { optionNumbers, questionFields } from './form-fields.ts';
 
@@ -32,16 +33,24 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
           isLast={at === asked.length - 1}
         />
       ))}
-      <div class="acts">
-        {Object.entries(kinds).map(([kind, { add }]) => (
-          <Act
-            {...{ action, form }}
-            act={`question-add:${kind}`}
-            to={questions.length + 1}
-            text={add}
-          />
-        ))}
-      </div>
+      <details class="menu">
+        <summary class="button">
+          <Icon name="plus" />
+          Add question
+        </summary>
+        <ul class="list">
+          {Object.entries(kinds).map(([kind, { add }]) => (
+            <li>
+              <Act
+                {...{ action, form }}
+                act={`question-add:${kind}`}
+                to={questions.length + 1}
+                text={add}
+              />
+            </li>
+          ))}
+        </ul>
+      </details>
       {questions.filter(isArchived).map(({ own, number }) => (
         <div class="inline">
           {Object.entries(own).map(([name, values]) =>
@@ -71,6 +80,7 @@ type ActProps = { action: string; form: FormState; act: string; to: number; text
 /** The fragment brings the browser back to the question. */
 const Act = ({ action, act, to, text }: ActProps) => (
   <button
+    class="mini"
     type="submit"
     name="act"
     value={act}
@@ -93,60 +103,91 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
   const kind = (own['kind'] ?? 'text') as Kind;
   const isTicked = (name: string) => ['true', 'on'].includes(String(own[name] ?? ''));
   const error = form.errors[`questions.${number}`];
+  const isNew = !own['text'];
+  const hasError = Object.keys(form.errors).some(
+    (name) => name === `questions.${number}` || name.startsWith(prefix),
+  );
   return (
-    <fieldset class="stack" id={`question-${number}`} tabindex={-1}>
-      <legend>
-        Question {number}: {kinds[kind]?.name ?? kind}
-      </legend>
-      {error ? <p class="error">{error}</p> : null}
-      <input type="hidden" name={`${prefix}id`} value={own['id'] ?? ''} />
-      <input type="hidden" name={`${prefix}kind`} value={kind} />
-      <Field name={`${prefix}text`} label="Text" form={form} required />
-      {kind === 'scale' ? <ScaleFields prefix={prefix} form={form} /> : null}
-      {kind === 'choice' || kind === 'choices' ? (
-        <>
-          <OptionFields {...{ own, number, form, action }} />
-          <Checkbox
-            name={`${prefix}allow_other`}
-            label="Allow other answers, in the respondent’s own words"
-            checked={isTicked('allow_other')}
-          />
-        </>
-      ) : null}
-      <Checkbox name={`${prefix}required`} label="Required" checked={isTicked('required')} />
-      <Choice
-        name={`${prefix}categories`}
-        label="Asked of"
-        form={form}
-        value={[own['categories'] ?? []].flat()}
-        several
-        options={categories.map((value) => ({ value, text: categoryNames[value] }))}
-        help="None selected: everybody is asked."
-      />
-      {languages.map((tag) => (
-        <TranslationFields {...{ own, number, form, kind, tag }} />
-      ))}
-      <div class="acts">
-        {isFirst ? null : (
-          <Act {...{ action, form }} act={`question-up:${number}`} to={number - 1} text="Move up" />
-        )}
-        {isLast ? null : (
+    <details class="question" open={isNew || hasError}>
+      <summary>
+        <span class="num">{number}</span>
+        <span class="grow">
+          <b>{isNew ? 'New question' : <bdi>{own['text']}</bdi>}</b>
+          <small>
+            {kinds[kind]?.name ?? kind} · {askedOf(own)}
+          </small>
+        </span>
+        <Icon name="chevron-down" />
+      </summary>
+      <fieldset class="stack" id={`question-${number}`} tabindex={-1}>
+        <legend class="hidden">
+          Question {number}: {kinds[kind]?.name ?? kind}
+        </legend>
+        {error ? <p class="error">{error}</p> : null}
+        <input type="hidden" name={`${prefix}id`} value={own['id'] ?? ''} />
+        <input type="hidden" name={`${prefix}kind`} value={kind} />
+        <Field name={`${prefix}text`} label="Text" form={form} required />
+        {kind === 'scale' ? <ScaleFields prefix={prefix} form={form} /> : null}
+        {kind === 'choice' || kind === 'choices' ? (
+          <>
+            <OptionFields {...{ own, number, form, action }} />
+            <Checkbox
+              name={`${prefix}allow_other`}
+              label="Allow other answers, in the respondent’s own words"
+              checked={isTicked('allow_other')}
+            />
+          </>
+        ) : null}
+        <Checkbox name={`${prefix}required`} label="Required" checked={isTicked('required')} />
+        <Choice
+          name={`${prefix}categories`}
+          label="Asked of"
+          form={form}
+          value={[own['categories'] ?? []].flat()}
+          several
+          options={categories.map((value) => ({ value, text: categoryNames[value] }))}
+          help="None selected: everybody is asked."
+        />
+        {languages.map((tag) => (
+          <TranslationFields {...{ own, number, form, kind, tag }} />
+        ))}
+        <div class="acts">
+          {isFirst ? null : (
+            <Act
+              {...{ action, form }}
+              act={`question-up:${number}`}
+              to={number - 1}
+              text="Move up"
+            />
+          )}
+          {isLast ? null : (
+            <Act
+              {...{ action, form }}
+              act={`question-down:${number}`}
+              to={number + 1}
+              text="Move down"
+            />
+          )}
           <Act
             {...{ action, form }}
-            act={`question-down:${number}`}
-            to={number + 1}
-            text="Move down"
+            act={`question-remove:${number}`}
+            to={number - 1}
+            text="Remove question"
           />
-        )}
-        <Act
-          {...{ action, form }}
-          act={`question-remove:${number}`}
-          to={number - 1}
-          text="Remove question"
-        />
-      </div>
-    </fieldset>
+        </div>
+      </fieldset>
+    </details>
   );
+}
+
+function askedOf(own: FormState['typed']): string {
+  const asked = [own['categories'] ?? []].flat();
+  return asked.length === 0
+    ? 'everybody'
+    : categories
+        .filter((each) => asked.includes(each))
+        .map((each) => categoryNames[each].toLowerCase())
+        .join(', ');
 }
 
 const categoryNames = { promoter: 'Promoters', passive: 'Passives', detractor: 'Detractors' };
@@ -179,7 +220,7 @@ function OptionFields({ own, number, form, action }: OptionsProps) {
   const rows = [...filled, ...Array.from({ length: spare }, (_, at) => next + at)];
   const error = form.errors[`questions.${number}.options`];
   return (
-    <fieldset>
+    <fieldset class="field opts">
       <legend>Options</legend>
       {error ? <p class="error">{error}</p> : null}
       {rows.map((at, place) => (

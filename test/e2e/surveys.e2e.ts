@@ -24,7 +24,7 @@ test('the preview updates while typing, as page and email, in dark mode', async 
   await frame.getByText('How likely are you to recommend us?').waitFor();
   await page.getByLabel('Question', { exact: true }).fill('Happy, {{first_name|you}}?');
   await frame.getByRole('heading', { name: 'Happy, Robin?' }).waitFor();
-  await page.getByLabel('Show', { exact: true }).selectOption('mail');
+  await page.getByRole('radio', { name: 'Email' }).check();
   await frame.getByText('Hello Robin Reader,').waitFor();
   await page.getByLabel('Dark').check();
   await page.getByLabel('Desktop').check();
@@ -42,7 +42,7 @@ test('the preview is beside the form from 900 px, with and without script', asyn
     await page.setViewportSize({ width, height: 900 });
     const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!;
     const [form, frame] = [
-      await boxOf('form > .fields'),
+      await boxOf('form > .stack'),
       await boxOf('.preview iframe:not(.coming)'),
     ];
     assert.ok(frame.x >= form.x + form.width, `${frame.x} is not right of ${form.x + form.width}`);

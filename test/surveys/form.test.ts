@@ -15,7 +15,7 @@ const renderForm = (typed: Fields, errors: Record<string, string> = {}) => {
 };
 
 const openSections = (html: string) =>
-  [...html.matchAll(/<details class="reveal"([^>]*)><summary>([^<]*)</g)]
+  [...html.matchAll(/<details class="(?:reveal|card fold-card)"([^>]*)><summary>([^<]*)</g)]
     .filter(([, attributes]) => attributes!.includes('open'))
     .map(([, , title]) => title);
 
@@ -25,11 +25,11 @@ const others = 'Different wording by category';
 const forms: [what: string, typed: Fields, errors: Record<string, string>, open: string[]][] = [
   ['nothing', {}, {}, []],
   ['a mistake elsewhere', {}, wrong, []],
-  ['a subject', { name: 'Spring', subject: 'One question' }, {}, [texts]],
-  ['an empty subject', { subject: '' }, {}, []],
-  ['a mistake in the subject', {}, { ...wrong, subject: 'Too long.' }, [texts]],
+  ['a thank-you', { name: 'Spring', thanks: 'Thanks!' }, {}, [texts]],
+  ['an empty thank-you', { thanks: '' }, {}, []],
+  ['a mistake in the thank-you', {}, { ...wrong, thanks: 'Too long.' }, [texts]],
   ['a question by category', { 'follow_up.passive': 'Why?' }, {}, [texts, others]],
-  ['an empty question by category', { intro: 'Hi', 'follow_up.passive': '' }, {}, [texts]],
+  ['an empty question by category', { thanks: 'Hi', 'follow_up.passive': '' }, {}, [texts]],
   ['a mistake in a link', {}, { 'thanks.promoter.link_url': 'No.' }, [texts, others]],
   ['a language', { languages: ['de'] }, {}, ['Languages']],
   [

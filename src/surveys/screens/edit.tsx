@@ -21,15 +21,17 @@ import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   readVersion,
+  Segments,
   Select,
   type StoredForm,
-  SubmitOrCancel,
   statusOf,
   TimeZoneSelect,
   Version,
 } from '../../web/app/forms.tsx';
+import { Icon } from '../../web/app/icon.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import { languageChoices, languageName } from '../../web/language.ts';
@@ -231,9 +233,15 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: S
         <a class="button small-only" href="#preview">
           Preview
         </a>
+        {/* First in the page, so that Enter in a field saves. */}
         <button type="submit" form="survey-form" class="primary">
           Save
         </button>
+        {survey ? (
+          <button type="submit" form="survey-form" name="act" value="test-mail" formnovalidate>
+            Send me a test
+          </button>
+        ) : null}
       </>
     ),
     body: (
@@ -277,15 +285,17 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
   const taken = [form.typed['language'] ?? 'en', ...languages].flat();
   return (
     <form id="survey-form" method="post" action={action} class="grid editor" data-preview>
-      <div class="card stack">
+      <div class="stack">
         <FormErrors form={form} />
         <Version form={form} value={existing?.version} />
-        <Basics form={form} existing={existing} />
-        <Reveal title="Wording" isOpen={hasAny(form, /^(subject|intro|follow_up|thanks)/)}>
-          <TextFields form={form} prefix="" />
-        </Reveal>
-        <Reveal title="Follow-up questions" isOpen={hasAny(form, /^questions/)}>
+        <QuestionCard form={form} existing={existing} />
+        <section class="card stack" aria-labelledby="follow-ups">
+          <h2 id="follow-ups">Follow-up questions</h2>
           <QuestionsEditor form={form} languages={languages} action={action} />
+        </section>
+        <EmailCard form={form} />
+        <Reveal title="Wording" isOpen={hasAny(form, /^(follow_up|thanks)/)}>
+          <TextFields form={form} prefix="" fields={pageFields} />
         </Reveal>
         <Reveal title="Languages" isOpen={languages.length > 0 || hasMistake(form, /^texts/)}>
           <Languages form={form} languages={languages} taken={taken} />
@@ -302,9 +312,12 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         <Reveal title="Website embed" isOpen={hasAny(form, /^embed\.origins/)}>
           <EmbedFields form={form} />
         </Reveal>
-        <SubmitOrCancel button="Save" cancel={cancel} />
+        <div class="saves">
+          <button type="submit">Save</button>
+          <LinkButton href={cancel} text="Cancel" kind="quiet" />
+        </div>
       </div>
-      <Preview surveys={surveys} languages={taken} form={form} isNew={existing === null} />
+      <Preview surveys={surveys} languages={taken} form={form} />
     </form>
   );
 }
@@ -312,8 +325,11 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
 type RevealProps = { title: string; isOpen: boolean; children: Child };
 
 const Reveal = ({ title, isOpen, children }: RevealProps) => (
-  <details class="reveal" open={isOpen}>
-    <summary>{title}</summary>
+  <details class="card fold-card" open={isOpen}>
+    <summary>
+      {title}
+      <Icon name="chevron-down" />
+    </summary>
     <div class="stack">{children}</div>
   </details>
 );
@@ -338,36 +354,25 @@ const Fields = ({ form, fields }: FieldsProps) => (
 const senderFields = [
   { name: 'from_name', label: 'From name', autocomplete: 'off', required: true },
   { name: 'from_email', label: 'From email', type: 'email', autocomplete: 'off', required: true },
-  {
-    name: 'reply_to',
-    label: 'Reply to',
-    type: 'email',
-    autocomplete: 'off',
-    help: 'Where replies go. Defaults to From email.',
-  },
 ] as const;
 
-function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) {
+function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) {
   const type = surveyTypes.find((each) => each === form.typed['type']) ?? 'nps';
   return (
-    <>
-      <Field
-        name="name"
-        label="Name"
-        form={form}
-        help="Internal name. Respondents don’t see it."
-        required
-      />
+    <section class="card stack" aria-labelledby="question">
+      <h2 id="question">Question</h2>
       <Field name="question_text" label="Question" form={form} rows={2} required />
       {existing?.hasAnswers ? (
-        <>
-          <p class="sub">
-            Scale: {typeFacts(type).name} (can’t be changed once there are responses)
+        <div class="field">
+          <span class="name">Scale</span>
+          <p class="locked">
+            <Icon name="lock" />
+            {typeFacts(type).name} (can’t be changed once there are responses)
           </p>
           {/* For the preview only. Saving ignores them. */}
           <input type="hidden" name="type" value={type} />
           <input type="hidden" name="audience" value={form.typed['audience'] ?? ''} />
-        </>
+        </div>
       ) : (
         <>
           <Select
@@ -385,13 +390,21 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
           />
         </>
       )}
-      <Fields form={form} fields={senderFields} />
-      <Select
-        name="language"
-        label="Language"
-        form={form}
-        options={languageChoices(form.typed['language'])}
-      />
+      <div class="pair">
+        <Field
+          name="name"
+          label="Name"
+          form={form}
+          help="Internal name. Respondents don’t see it."
+          required
+        />
+        <Select
+          name="language"
+          label="Language"
+          form={form}
+          options={languageChoices(form.typed['language'])}
+        />
+      </div>
       {existing ? null : (
         <Checkbox
           name="draft"
@@ -399,13 +412,31 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
           form={form}
         />
       )}
-    </>
+    </section>
   );
 }
 
+const EmailCard = ({ form }: { form: FormState }) => (
+  <section class="card stack" aria-labelledby="email">
+    <h2 id="email">Email</h2>
+    <div class="pair">
+      <Fields form={form} fields={senderFields} />
+    </div>
+    <Field
+      name="reply_to"
+      label="Reply to"
+      type="email"
+      autocomplete="off"
+      form={form}
+      help="Where replies go. Defaults to From email."
+    />
+    <Fields form={form} fields={mailFields} />
+  </section>
+);
+
 const categoryNames = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' };
 
-const textFields = [
+const mailFields = [
   { name: 'subject', label: 'Subject', help: 'Defaults to the question.' },
   {
     name: 'intro',
@@ -413,6 +444,9 @@ const textFields = [
     rows: 3,
     help: 'In the email, after the greeting. You can personalize all texts: {{name}}, {{first_name|there}}, {{properties.plan|your plan}}.',
   },
+];
+
+const pageFields = [
   { name: 'follow_up', label: 'Question above the comment' },
   { name: 'thanks', label: 'Thank-you message', rows: 2 },
 ];
@@ -433,14 +467,16 @@ const categoryFields = categories.flatMap((category) => {
   ];
 });
 
-function TextFields({ form, prefix }: { form: FormState; prefix: string }) {
+type TextProps = FieldsProps & { prefix: string };
+
+function TextFields({ form, prefix, fields }: TextProps) {
   const filled = { ...form.typed, ...form.errors };
   const prefixed = <F extends { name: string }>(fields: readonly F[]) =>
     fields.map((field) => ({ ...field, name: `${prefix}${field.name}` }));
   const ofCategories = prefixed(categoryFields);
   return (
     <>
-      <Fields form={form} fields={prefixed(textFields)} />
+      <Fields form={form} fields={prefixed(fields)} />
       <details class="reveal" open={ofCategories.some(({ name }) => filled[name]?.length)}>
         <summary>Different wording by category</summary>
         <div class="stack">
@@ -470,7 +506,11 @@ function Languages({ form, languages, taken }: LanguagesProps) {
           <legend>{languageName(tag)}</legend>
           <input type="hidden" name="languages" value={tag} />
           <Field name={`texts.${tag}.question_text`} label="Question" form={form} rows={2} />
-          <TextFields form={form} prefix={`texts.${tag}.`} />
+          <TextFields
+            form={form}
+            prefix={`texts.${tag}.`}
+            fields={[...mailFields, ...pageFields]}
+          />
         </fieldset>
       ))}
       {rest.length > 0 ? (
@@ -543,14 +583,27 @@ function AskingFields({ form }: { form: FormState }) {
   );
 }
 
-const shownParts = {
-  page: 'Page',
-  questions: 'Questions',
-  mail: 'Mail',
-  promoter: 'Thank-you for promoters',
-  passive: 'Thank-you for passives',
-  detractor: 'Thank-you for detractors',
-};
+const shownParts = [
+  { value: 'page', text: 'Page' },
+  { value: 'questions', text: 'Questions' },
+  { value: 'mail', text: 'Email' },
+];
+
+const thanksParts = [
+  { value: 'promoter', text: 'Promoters', tone: 'is-promoter' },
+  { value: 'passive', text: 'Passives', tone: 'is-passive' },
+  { value: 'detractor', text: 'Detractors', tone: 'is-detractor' },
+];
+
+const devices = [
+  { value: 'phone', text: 'Phone', icon: 'smartphone' },
+  { value: 'desktop', text: 'Desktop', icon: 'monitor' },
+] as const;
+
+const schemes = [
+  { value: 'light', text: 'Light', icon: 'sun' },
+  { value: 'dark', text: 'Dark', icon: 'moon' },
+] as const;
 
 const timingFields = [
   { ...inNumber, name: 'embed.delay_seconds', label: 'Delay (seconds)', value: 5 },
@@ -582,55 +635,46 @@ function EmbedFields({ form }: { form: FormState }) {
   );
 }
 
-type PreviewProps = {
-  surveys: string;
-  languages: readonly string[];
-  form: FormState;
-  isNew: boolean;
-};
+type PreviewProps = { surveys: string; languages: readonly string[]; form: FormState };
 
 /** The button posts the unsaved form to the frame. A script clicks it as the form changes. */
-function Preview({ surveys, languages, form, isNew }: PreviewProps) {
+function Preview({ surveys, languages, form }: PreviewProps) {
+  const shown = String(form.typed['preview.show'] ?? 'page');
+  const segments = { name: 'preview.show', value: shown };
   return (
     <section class="preview" aria-labelledby="preview">
-      <div class="title">
+      <div class="spread">
         <h2 id="preview">Preview</h2>
-        <button
-          type="submit"
-          formaction={`${surveys}/preview`}
-          formtarget="preview-frame"
-          formnovalidate
-          data-preview-button
-        >
-          Preview
-        </button>
-        {isNew ? null : (
-          <button type="submit" name="act" value="test-mail" formnovalidate>
-            Send me a test
+        <div class="acts">
+          <Segments name="preview.device" label="Device" value="phone" options={devices} />
+          <Segments name="preview.scheme" label="Theme" value="light" options={schemes} />
+          <button
+            class="mini"
+            type="submit"
+            formaction={`${surveys}/preview`}
+            formtarget="preview-frame"
+            formnovalidate
+            data-preview-button
+          >
+            Preview
           </button>
-        )}
+        </div>
       </div>
-      <div class="inline">
-        <Select name="preview.show" label="Show" form={form} options={optionsOf(shownParts)} />
+      <div class="acts">
+        <Segments {...segments} label="Show" options={shownParts} />
+        <span class="label" aria-hidden="true">
+          Thank-you
+        </span>
+        <Segments {...segments} label="Thank-you" options={thanksParts} />
+      </div>
+      {languages.length > 1 ? (
         <Select
           name="preview.language"
           label="Preview language"
           form={form}
           options={languages.map((value) => ({ value, text: languageName(value) }))}
         />
-        <Choice
-          name="preview.device"
-          label="Device"
-          value="phone"
-          options={optionsOf({ phone: 'Phone', desktop: 'Desktop' })}
-        />
-        <Choice
-          name="preview.scheme"
-          label="Theme"
-          value="light"
-          options={optionsOf({ light: 'Light', dark: 'Dark' })}
-        />
-      </div>
+      ) : null}
       <div class="stage">
         <div class="device">
           <iframe name="preview-frame" title="Preview of the survey" />

@@ -114,26 +114,49 @@ export function Choice(props: ChoiceProps) {
   return (
     <fieldset class="field" aria-describedby={described['aria-describedby']}>
       <legend>{label}</legend>
-      {options.map((option, at) => (
-        <label class="tick">
-          <input
-            type={several ? 'checkbox' : 'radio'}
-            name={name}
-            value={option.value}
-            checked={chosen.includes(option.value)}
-            autofocus={at === 0 && autofocus}
-            aria-invalid={described['aria-invalid']}
-          />
-          <span>
-            {option.text}
-            {option.help ? <span class="sub block">{option.help}</span> : null}
-          </span>
-        </label>
-      ))}
+      <div class={options.some((option) => option.help) ? 'stack tight' : 'ticks'}>
+        {options.map((option, at) => (
+          <label class="tick">
+            <input
+              type={several ? 'checkbox' : 'radio'}
+              name={name}
+              value={option.value}
+              checked={chosen.includes(option.value)}
+              autofocus={at === 0 && autofocus}
+              aria-invalid={described['aria-invalid']}
+            />
+            <span>
+              {option.text}
+              {option.help ? <span class="sub block">{option.help}</span> : null}
+            </span>
+          </label>
+        ))}
+      </div>
       <Remarks id={id} help={help} error={error} />
     </fieldset>
   );
 }
+
+type SegmentsProps = {
+  name: string;
+  label: string;
+  value: string;
+  options: readonly { value: string; text: string; icon?: IconName; tone?: string }[];
+};
+
+/** A few exclusive views as one control. Icons have their text for screen readers. */
+export const Segments = ({ name, label, value: chosen, options }: SegmentsProps) => (
+  <fieldset class="segments">
+    <legend class="hidden">{label}</legend>
+    {options.map(({ value, text, icon, tone }) => (
+      <label>
+        <input type="radio" name={name} value={value} checked={value === chosen} />
+        {icon ? <Icon name={icon} /> : null}
+        <span class={icon ? 'hidden' : tone ? `key ${tone}` : undefined}>{text}</span>
+      </label>
+    ))}
+  </fieldset>
+);
 
 type CheckboxProps = ControlProps & { checked?: boolean; value?: string };
 
