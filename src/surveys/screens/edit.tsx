@@ -359,8 +359,8 @@ const senderFields = [
 function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) {
   const type = surveyTypes.find((each) => each === form.typed['type']) ?? 'nps';
   return (
-    <section class="card stack" aria-labelledby="question">
-      <h2 id="question">Question</h2>
+    <div class="card stack">
+      <h2>Question</h2>
       <Field name="question_text" label="Question" form={form} rows={2} required />
       {existing?.hasAnswers ? (
         <div class="field">
@@ -412,13 +412,13 @@ function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existi
           form={form}
         />
       )}
-    </section>
+    </div>
   );
 }
 
 const EmailCard = ({ form }: { form: FormState }) => (
-  <section class="card stack" aria-labelledby="email">
-    <h2 id="email">Email</h2>
+  <div class="card stack">
+    <h2>Email</h2>
     <div class="pair">
       <Fields form={form} fields={senderFields} />
     </div>
@@ -431,7 +431,7 @@ const EmailCard = ({ form }: { form: FormState }) => (
       help="Where replies go. Defaults to From email."
     />
     <Fields form={form} fields={mailFields} />
-  </section>
+  </div>
 );
 
 const categoryNames = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' };
