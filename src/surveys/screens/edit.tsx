@@ -312,7 +312,7 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         <Reveal title="Website embed" isOpen={hasAny(form, /^embed\.origins/)}>
           <EmbedFields form={form} />
         </Reveal>
-        <div class="saves">
+        <div class="acts">
           <button type="submit">Save</button>
           <LinkButton href={cancel} text="Cancel" kind="quiet" />
         </div>
