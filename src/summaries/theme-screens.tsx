@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { Refusal } from '../errors.ts';
 import { readChoice, SurveyChoice } from '../home/choice.tsx';
 import { PeriodChoice, PropertyChoice, withQuery } from '../home/parts.tsx';
+import { ScoreRange, toneOf } from '../home/reasons.tsx';
 import { type HomePeriod, type ScopeQuery, scopeQuery } from '../home/rules.ts';
 import { ChangeLead, categoryParts, describeChange } from '../home/score.tsx';
 import { withinMs } from '../lib/async/deadline.ts';
@@ -11,6 +12,7 @@ import { PropertyFilters } from '../responses/property-filters.tsx';
 import { ResponseRow } from '../responses/response-row.tsx';
 import type { CurrentOrganization, ScreenEnv } from '../sessions/session.ts';
 import {
+  boundsOf,
   type Change,
   formatInterval,
   formatValue,
@@ -18,7 +20,7 @@ import {
   type SurveyType,
   typeFacts,
 } from '../survey-types.ts';
-import { PartsBar, StackedBar } from '../web/app/drawings.tsx';
+import { PartsBar, Scatter } from '../web/app/drawings.tsx';
 import { LinkButton, statusOf } from '../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
@@ -139,8 +141,11 @@ function ThemesBody(props: BodyProps) {
   }
   return (
     <>
-      <div class="grid main-side">
-        <ReadPart {...props} />
+      <div class="grid main-side level">
+        <div class="stack">
+          <ThemesMap {...props} />
+          <ReadPart {...props} />
+        </div>
         {chosen ? <ThemePart {...props} chosen={chosen} /> : null}
       </div>
       <ThemesTable {...props} />
@@ -181,6 +186,36 @@ const sentimentParts = [
   { name: 'negative', text: 'Negative', tone: 'is-poor' },
   { name: 'mixed', text: 'Mixed', tone: 'is-warn' },
 ] as const;
+
+const maxCircles = 12;
+
+function ThemesMap({ themes, read, type }: BodyProps) {
+  if (themes.length === 0) return null;
+  const bounds = boundsOf(type);
+  const middle = (bounds.lowest + bounds.highest) / 2;
+  const shown = themes.slice(0, maxCircles);
+  const low = shown.filter(({ now }) => toneOf(now, middle) === 'is-poor');
+  return (
+    <section class="card" aria-labelledby="map">
+      <div class="title">
+        <h2 id="map">Score and mentions</h2>
+        <span class="sub">{counted(read.comments, 'comment')}</span>
+      </div>
+      <Scatter
+        items={shown.map(({ theme, now }) => ({
+          name: theme,
+          value: now.value!,
+          count: now.total,
+          tone: toneOf(now, middle),
+        }))}
+        bounds={bounds}
+        format={(value) => formatValue(type, value)}
+        axis={typeFacts(type).shortNumber}
+        label={`${shown[0]!.theme} is mentioned most. ${low.length === 0 ? 'No theme is clearly in the lower half.' : `In the lower half: ${low.map(({ theme }) => theme).join(', ')}.`}`}
+      />
+    </section>
+  );
+}
 
 /** Sentiment, and how many comments have no analysis or no theme. */
 function ReadPart({ read, ...place }: BodyProps) {
@@ -232,16 +267,13 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
         <h2 id="theme">
           <bdi>{theme}</bdi>
         </h2>
-        <LinkButton
-          href={responsesOf(place, { theme })}
-          text={counted(now.total, 'response')}
-          about={`about ${theme}`}
-          kind="quiet"
-        />
+        <a href={responsesOf(place, { theme })}>
+          {counted(now.total, 'response')}
+          <span class="hidden"> about {theme}</span>
+        </a>
       </div>
       <p class="figure">
-        <strong>{formatValue(type, now.value!)}</strong>
-        <span>{typeFacts(type).shortNumber}</span>
+        {formatValue(type, now.value!)} <small>{typeFacts(type).shortNumber}</small>
       </p>
       <p>
         <ChangeLead lead={lead} change={change} />
@@ -278,7 +310,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
   const { type, path, asks } = place;
   const number = (head: string) => ({ head, number: true });
   return (
-    <section class="card" aria-labelledby="all">
+    <section class="card flush" aria-labelledby="all">
       <div class="title">
         <h2 id="all">All themes</h2>
       </div>
@@ -299,9 +331,9 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
             number(typeFacts(type).shortNumber),
             number('95% interval'),
             number('Change'),
-            'Categories',
+            'Range',
           ]}
-          rows={themes.map(({ theme, isOwn, now, change, counted: tally }) => ({
+          rows={themes.map(({ theme, isOwn, now, change }) => ({
             current: theme === chosen?.theme,
             cells: [
               <>
@@ -318,7 +350,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
               formatValue(type, now.value!),
               now.interval === null ? '–' : formatInterval(type, now.interval),
               <ChangeCell type={type} change={change} />,
-              <Categories parts={categoryParts(type, tally)} total={now.total} />,
+              <ScoreRange type={type} measured={now} />,
             ],
           }))}
         />
@@ -342,16 +374,3 @@ function ChangeCell({ type, change }: { type: SurveyType; change: Change | null 
     return <span class="soft">{by}</span>;
   return <ChangeLead lead={by} change={change} />;
 }
-
-type CategoriesProps = { parts: ReturnType<typeof categoryParts>; total: number };
-
-const Categories = ({ parts, total }: CategoriesProps) => (
-  <>
-    <StackedBar parts={parts} />
-    <span class="hidden">
-      {parts
-        .map(({ name, share }) => `${percentage(share, total)}% ${name.toLowerCase()}`)
-        .join(', ')}
-    </span>
-  </>
-);

@@ -199,6 +199,92 @@ export function Histogram({ columns }: HistogramProps) {
 /** Leaves room for the count. */
 const highestColumn = 90;
 
+type ScatterProps = {
+  /** The most mentioned first. */
+  items: readonly { name: string; value: number; count: number; tone: string }[];
+  bounds: ValueBounds;
+  format: (value: number) => string;
+  /** The name of the number on the axis. */
+  axis: string;
+  label: string;
+};
+
+/** Value across and mentions up, so that the upper left is what to fix first. The largest circles get their name. */
+export function Scatter({ items, bounds, format, axis, label }: ScatterProps) {
+  const { lowest, highest } = bounds;
+  const middle = (lowest + highest) / 2;
+  return (
+    <>
+      <svg class="scatter" role="img" aria-label={label}>
+        <line x1="0" x2="100%" y1="100%" y2="100%" />
+        <line class="mid" x1="50%" x2="50%" y1="0" y2="100%" />
+        <text class="axis start" x="0" y="14">
+          Fix first
+        </text>
+        <text class="axis end" x="100%" y="14">
+          Keep doing
+        </text>
+        {placeCircles(items, bounds).map(({ name, tone, x, y, radius, labelAt }) => (
+          <>
+            <circle class={tone} cx={percent(x)} cy={percent(y)} r={radius} />
+            {labelAt === null ? null : (
+              <text class={labelAt.anchor} x={percent(x)} y={percent(y)} dy={labelAt.dy}>
+                {name}
+              </text>
+            )}
+          </>
+        ))}
+      </svg>
+      <p class="spread sub gap" aria-hidden="true">
+        <span>
+          {axis} {format(lowest)}
+        </span>
+        <span>{format(middle)}</span>
+        <span>{format(highest)}</span>
+      </p>
+    </>
+  );
+}
+
+const maxRadius = 22;
+const minRadius = 7;
+/** A typical size of the drawing in pixels, to keep names apart. */
+const scatterSize = { width: 480, height: 300, letter: 7.5, line: 16 };
+
+/** Circles by the root of their count. A name that would cover another one is left out. */
+export function placeCircles(items: ScatterProps['items'], { lowest, highest }: ValueBounds) {
+  const most = Math.max(1, ...items.map(({ count }) => count));
+  const { width, height, letter, line } = scatterSize;
+  const taken: { left: number; right: number; top: number; bottom: number }[] = [];
+  return items.map(({ name, value, count, tone }) => {
+    const share = count / most;
+    const x = 4 + (92 * (value - lowest)) / (highest - lowest);
+    const y = 92 - 72 * share;
+    const radius = Math.round(Math.max(minRadius, maxRadius * Math.sqrt(share)));
+    const anchor = x < 12 ? 'start' : x > 88 ? 'end' : undefined;
+    const long = name.length * letter;
+    const from = (x * width) / 100 - (anchor === 'start' ? 0 : anchor === 'end' ? long : long / 2);
+    const boxAt = (dy: number) => {
+      const base = (y * height) / 100 + dy;
+      return { left: from, right: from + long, top: base - line, bottom: base + 4 };
+    };
+    const dy = [-(radius + 6), radius + 15].find((each) => {
+      const box = boxAt(each);
+      return taken.every(
+        (other) =>
+          box.right < other.left ||
+          box.left > other.right ||
+          box.bottom < other.top ||
+          box.top > other.bottom,
+      );
+    });
+    const [cx, cy] = [(x * width) / 100, (y * height) / 100];
+    taken.push({ left: cx - radius, right: cx + radius, top: cy - radius, bottom: cy + radius });
+    if (dy !== undefined) taken.push(boxAt(dy));
+    return { name, tone, x, y, radius, labelAt: dy === undefined ? null : { dy, anchor } };
+  });
+}
+
 export const rounded = (value: number) => Math.round(value * 100) / 100;
 
 export const percent = (value: number) => `${rounded(value)}%`;
