@@ -7,6 +7,7 @@ import {
   surveyCampaignRoutes,
 } from './campaigns/api.ts';
 import { contactReads, contactRoutes } from './contacts/api.ts';
+import { publicDemoRoutes } from './demo/public.tsx';
 import { accountReads } from './keys/account.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
@@ -98,6 +99,8 @@ export type AppTools = MailboxAccess & {
   onUntrustedProxy?: (peer: string) => void;
   excerpt: Excerpt;
   readReport: BounceTools['readReport'];
+  /** Everybody may sign in as a viewer, and nothing can be written. */
+  isPublicDemo?: boolean;
   /** Undefined if metrics have their own address. */
   metrics?: MetricsTools | undefined;
 };
@@ -114,6 +117,7 @@ export function createApp(tools: AppTools) {
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks, tools.warnings))
     .route('/', tools.metrics ? metricsRoutes(tools.metrics) : new Hono())
+    .route('/', tools.isPublicDemo ? publicDemoRoutes(tools) : new Hono<RequestEnv>())
     .use('/api/*', recordWrites(tools))
     .use('/o/*', recordWrites(tools))
     .use('/api/*', authenticate(tools))

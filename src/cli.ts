@@ -31,17 +31,19 @@ const serveCommand: Command<CommandTools> = command({
       does: 'web for requests only, jobs for background work only, both by default (also ASKBACK_ROLE)',
     },
   },
-  async run(tools: CommandTools, options, { json }) {
-    await serve(tools, options, ({ url, welcomeUrl }) => {
-      const welcome = welcomeUrl ? { welcome_url: welcomeUrl } : {};
-      const data = { listening: url, ...welcome };
-      if (welcomeUrl && !json)
-        tools.say(`no account exists yet: create the first one within 24 hours at ${welcomeUrl}`);
-      tools.print(json ? JSON.stringify(data) : `askback listening on ${url}`);
-    });
-    return undefined;
-  },
+  run: (tools: CommandTools, options, { json }) => run(tools, options, json),
 });
+
+async function run(tools: CommandTools, options: Parameters<typeof serve>[1], json: boolean) {
+  await serve(tools, options, ({ url, welcomeUrl }) => {
+    const welcome = welcomeUrl ? { welcome_url: welcomeUrl } : {};
+    const data = { listening: url, ...welcome };
+    if (welcomeUrl && !json)
+      tools.say(`no account exists yet: create the first one within 24 hours at ${welcomeUrl}`);
+    tools.print(json ? JSON.stringify(data) : `askback listening on ${url}`);
+  });
+  return undefined;
+}
 
 /** The first is the default. */
 const commands: readonly Command<CommandTools>[] = [
@@ -63,7 +65,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...auditCommands,
   ...reporterCommands,
   ...archiveCommands,
-  demoCommand,
+  demoCommand((tools) => run(tools, { isPublicDemo: true }, false)),
 ];
 
 export const commandLine = {

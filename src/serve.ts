@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import type { CommandTools } from './command-tools.ts';
+import { keepPublicDemo } from './demo/public.tsx';
 import { Refusal } from './errors.ts';
 import { importPath } from './importers/screens.tsx';
 import { withinMs } from './lib/async/deadline.ts';
@@ -51,7 +52,7 @@ const mailboxSecretBytes = 24;
 
 export async function serve(
   tools: CommandTools,
-  options: { role?: ProcessRole | undefined },
+  options: { role?: ProcessRole | undefined; isPublicDemo?: boolean },
   ready: (serving: { url: string; welcomeUrl: string | undefined }) => void,
 ): Promise<void> {
   const config = withRole(tools.config(), options.role);
@@ -70,7 +71,14 @@ export async function serve(
     tools.say(`warning: ${warning}`);
   }
   try {
-    const started = start({ config, where, log, parts, tools: { say, environment } });
+    const started = start({
+      config,
+      where,
+      log,
+      parts,
+      tools: { say, environment },
+      isPublicDemo: options.isPublicDemo ?? false,
+    });
     const running = started.then(({ address, welcomeUrl, lost }) => {
       manager.ready(`serving on ${address}`);
       ready({ url: address, welcomeUrl });
@@ -107,10 +115,18 @@ type Start = {
   log: Log;
   parts: Lifecycle;
   tools: Pick<CommandTools, 'say' | 'environment'>;
+  isPublicDemo: boolean;
 };
 
 /** Starts the parts. They stop in reverse order, so that new work stops before the parts that it needs. */
-async function start({ config, where, log, parts, tools: { say, environment } }: Start) {
+async function start({
+  config,
+  where,
+  log,
+  parts,
+  tools: { say, environment },
+  isPublicDemo,
+}: Start) {
   const { role, trustedProxies } = config;
   await parts.start(
     'lines',
@@ -165,6 +181,13 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     isLocal: !config.publicUrl && isLoopbackHost(listener.host),
   });
   const { jobs, secrets, mailProblem } = work;
+  if (isPublicDemo) {
+    await parts.start(
+      'public demo',
+      () => keepPublicDemo({ db, secrets }, (err) => log.error({ err }, 'cannot refill the demo')),
+      (end) => end(),
+    );
+  }
 
   const proxies = watchProxies(say);
   const readiness = await startReadiness({ parts, jobs, database, secrets, role, mailProblem });
@@ -195,6 +218,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
           warnings,
           requests,
           mailboxSecret,
+          isPublicDemo,
           onUntrustedProxy: proxies.saw,
         });
   await parts.start(

@@ -1,36 +1,52 @@
 import { isSea } from 'node:sea';
-import { databaseCommand } from '../command-tools.ts';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { flag } from '../lib/cli/command.ts';
+import { command, flag } from '../lib/cli/command.ts';
+import type { Db } from '../lib/db/db.ts';
 import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { listOrganizations } from '../organizations/queries.ts';
-import { configuredSecrets } from '../settings.ts';
+import { type Config, configuredSecrets } from '../settings.ts';
 import { shareUrl } from '../surveys/lifecycle.ts';
 import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 
 /** A checkout has a script that runs the right version of Node. */
 const program = isSea() ? 'askback' : 'ops/askback';
 
-export const demoCommand = databaseCommand({
-  name: 'demo',
-  does: 'loads a demo organization with a year of feedback, once, and prints its keys',
-  options: { yes: flag('add the demo even if there are other organizations') },
-  async run(db, { yes }, { config }) {
-    const organizations = await listOrganizations(db);
-    if (organizations.length > 0 && !yes && !organizations.some(isDemo)) {
-      throw new Refusal(
-        'conflict',
-        'this deployment has other organizations: askback demo --yes adds the demo anyway',
-      );
-    }
-    const address = await publicUrlOf(db, config);
-    const secrets = configuredSecrets(config, config.dataDir);
-    const filled = await fillDemo({ db, secrets }, new Date());
-    if (!filled) return describeExisting(address);
-    return describeDemo(filled, address ?? '$ADDRESS', config.smtpUrl === null);
-  },
-});
+/** `servePublic` runs the service with settings that let no email out. */
+export const demoCommand = (servePublic: (tools: CommandTools) => Promise<void>) =>
+  command({
+    name: 'demo',
+    does: 'loads a demo organization with a year of feedback, once, and prints its keys',
+    options: {
+      yes: flag('add the demo even if there are other organizations'),
+      public: flag('serve a read-only demo, filled anew at each start and every day'),
+    },
+    async run(tools: CommandTools, options) {
+      if (!options.public)
+        return await inDatabase(tools, (db, config) => load(db, config, options));
+      await servePublic({
+        ...tools,
+        config: () => ({ ...tools.config(), smtpUrl: null, ai: null }),
+      });
+      return undefined;
+    },
+  });
+
+async function load(db: Db, config: Config, { yes }: { yes: boolean }) {
+  const organizations = await listOrganizations(db);
+  if (organizations.length > 0 && !yes && !organizations.some(isDemo)) {
+    throw new Refusal(
+      'conflict',
+      'this deployment has other organizations: askback demo --yes adds the demo anyway',
+    );
+  }
+  const address = await publicUrlOf(db, config);
+  const secrets = configuredSecrets(config, config.dataDir);
+  const filled = await fillDemo({ db, secrets }, new Date());
+  if (!filled) return describeExisting(address);
+  return describeDemo(filled, address ?? '$ADDRESS', config.smtpUrl === null);
+}
 
 const isDemo = ({ id }: { id: string }) => id === demoOrganization;
 

@@ -1,12 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { commandActor, recordAct } from '../audit/acts.ts';
+import { Refusal } from '../errors.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { issueKey } from '../keys/manage.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { hashPassword } from '../members/password.ts';
-import { hasMembers, insertMember, saveRole } from '../members/queries.ts';
-import { insertOrganizationOnce } from '../organizations/queries.ts';
+import { findCredentials, hasMembers, insertMember, saveRole } from '../members/queries.ts';
+import { deleteOrganization } from '../organizations/delete.ts';
+import { insertOrganizationOnce, listOrganizations } from '../organizations/queries.ts';
 import { insertWaitingSince } from '../responses/waiting-analyses.ts';
 import type { Role } from '../sessions/session.ts';
 import { saveTheme } from '../summaries/queries.ts';
@@ -38,14 +40,14 @@ export type FilledDemo = {
   survey: { id: string; share_id: string };
 };
 
-type FillTools = { db: Db; secrets: Secrets };
+type FillTools = { db: Db; secrets: Secrets; isPublic?: boolean };
 
 /**
  * Fills one organization with a year of feedback, all or nothing; undefined if it exists. The running service then
  * analyzes the comments and writes the monthly summaries.
  */
 export async function fillDemo(
-  { db, secrets }: FillTools,
+  { db, secrets, isPublic = false }: FillTools,
   now: Date,
 ): Promise<FilledDemo | undefined> {
   const password = makePassword();
@@ -62,8 +64,9 @@ export async function fillDemo(
     });
     if (!organization) return undefined;
     const orgId = organization.id;
-    const signIn = await addDemoMember(tx, orgId, { password, passwordHash });
-    const owners = await addColleagues(tx, orgId);
+    const signIn = isPublic ? null : await addDemoMember(tx, orgId, { password, passwordHash });
+    const visitor = { name: 'Visitor', email: visitorEmail, role: 'viewer' as const };
+    const owners = await addColleagues(tx, orgId, isPublic ? [...colleagues, visitor] : colleagues);
     for (const theme of sayings.themes) await saveTheme(tx, orgId, theme);
     const tagIds = new Map<string, string>();
     for (const tag of tags) tagIds.set(tag.name, (await insertTag(tx, orgId, tag)).id);
@@ -91,6 +94,25 @@ export async function fillDemo(
     const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
     return { readKey: read.key, writeKey: write.key, signIn, survey: filled[0]! };
   });
+}
+
+export const visitorEmail = 'visitor@larkspur.example';
+
+/** Replaces the demo of a database that has nothing else by a new one, with a viewer and without a password. */
+export async function refillDemo(tools: FillTools, now: Date): Promise<void> {
+  const { db } = tools;
+  const organizations = await listOrganizations(db);
+  const former = organizations.find(({ id }) => id === demoOrganization);
+  if (organizations.length > (former ? 1 : 0)) {
+    throw new Refusal(
+      'conflict',
+      'a public demo needs a database of its own, and this one has other organizations',
+    );
+  }
+  if (former) {
+    await deleteOrganization(db, commandActor(), { id: former.id, confirm: former.name });
+  }
+  await fillDemo({ ...tools, isPublic: true }, now);
 }
 
 /** In every language that customers of the demo speak. */
@@ -149,17 +171,24 @@ export const tags = [
 ] as const;
 
 /** Nobody can sign in as a colleague: they have no password. */
-const colleagues: readonly { name: string; email: string; role: Role }[] = [
+type Colleague = { name: string; email: string; role: Role };
+const colleagues: readonly Colleague[] = [
   { name: 'Mara Lindholm', email: 'mara@larkspur.example', role: 'editor' },
   { name: 'Jonas Adler', email: 'jonas@larkspur.example', role: 'editor' },
   { name: 'Aisha Karim', email: 'aisha@larkspur.example', role: 'editor' },
   { name: 'Tom Verbeek', email: 'tom@larkspur.example', role: 'viewer' },
 ];
 
-async function addColleagues(tx: Sql, orgId: string): Promise<Owner[]> {
+async function addColleagues(
+  tx: Sql,
+  orgId: string,
+  people: readonly Colleague[],
+): Promise<Owner[]> {
   const owners: Owner[] = [];
-  for (const { name, email, role } of colleagues) {
-    const member = await insertMember(tx, { email, name, passwordHash: null, isOperator: false });
+  for (const { name, email, role } of people) {
+    const member =
+      (await insertMember(tx, { email, name, passwordHash: null, isOperator: false })) ??
+      (await findCredentials(tx, email));
     if (!member) continue;
     await saveRole(tx, { orgId, memberId: member.id, role });
     if (role === 'editor') owners.push({ id: member.id, name });
