@@ -9,37 +9,39 @@ export function QuestionResults({ results, survey, responses }: ResultsProps) {
   const shown = results.filter(({ archived, answered }) => !archived || answered > 0);
   if (shown.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="questions">
+    <section class="stack" aria-labelledby="questions">
       <h2 id="questions">Follow-up questions</h2>
-      {shown.map((result) => (
-        <div class="card" id={result.id}>
-          <h3>
-            <bdi>{result.text}</bdi>
-          </h3>
-          <p class="sub">
-            {counted(result.answered, 'answer')} of {counted(result.asked, 'response')}
-            {result.mean === null ? null : `, mean ${result.mean}`}
-            {result.archived ? '. Archived: no longer asked.' : null}
-          </p>
-          {result.options.length > 0 ? <Options {...{ result, responses }} /> : null}
-          {result.kind === 'text' && result.answered > 0 ? (
-            <p>
-              <a href={`${survey}/questions/${result.id}`}>
-                Read {counted(result.answered, 'text answer')}
-                <span class="hidden"> to {result.text}</span>
-              </a>
+      <div class="grid half">
+        {shown.map((result) => (
+          <div class="card" id={result.id}>
+            <h3>
+              <bdi>{result.text}</bdi>
+            </h3>
+            <p class="sub">
+              {counted(result.answered, 'answer')} of {counted(result.asked, 'response')}
+              {result.mean === null ? null : `, mean ${result.mean}`}
+              {result.archived ? '. Archived: no longer asked.' : null}
             </p>
-          ) : null}
-          {result.other_count > 0 ? (
-            <p>
-              <a href={`${survey}/questions/${result.id}`}>
-                Read {counted(result.other_count, 'other answer')}
-                <span class="hidden"> to {result.text}</span>
-              </a>
-            </p>
-          ) : null}
-        </div>
-      ))}
+            {result.options.length > 0 ? <Options {...{ result, responses }} /> : null}
+            {result.kind === 'text' && result.answered > 0 ? (
+              <p>
+                <a href={`${survey}/questions/${result.id}`}>
+                  Read {counted(result.answered, 'text answer')}
+                  <span class="hidden"> to {result.text}</span>
+                </a>
+              </p>
+            ) : null}
+            {result.other_count > 0 ? (
+              <p>
+                <a href={`${survey}/questions/${result.id}`}>
+                  Read {counted(result.other_count, 'other answer')}
+                  <span class="hidden"> to {result.text}</span>
+                </a>
+              </p>
+            ) : null}
+          </div>
+        ))}
+      </div>
     </section>
   );
 }

@@ -3,8 +3,8 @@ import type { Db } from '../../lib/db/db.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import {
+  boundsOf,
   categoryOf,
-  formatInterval,
   formatValue,
   measure,
   percentage,
@@ -13,7 +13,7 @@ import {
   scoreText,
   typeFacts,
 } from '../../survey-types.ts';
-import { Histogram } from '../../web/app/drawings.tsx';
+import { Gauge, Histogram, PartsBar } from '../../web/app/drawings.tsx';
 import { count, counted, EmptyState } from '../../web/app/lists.tsx';
 import { getOrgSurvey, type ManagedSurvey, type ScoreCount } from '../queries.ts';
 
@@ -23,63 +23,65 @@ export const canEdit = (c: Context<ScreenEnv>) => c.var.organization.role !== 'v
 
 type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; period: string | null };
 
+/** The score with its interval, beside the number of responses for each score. */
 export function Figure({ survey: { type }, scores, period }: FigureProps) {
   const { total, value, interval, promoters, passives, detractors } = measureScores(type, scores);
   if (value === null) {
     return (
-      <EmptyState title={period ? 'No responses in this period' : 'No responses yet'}>
-        <p>Share its link or send it to contacts.</p>
-      </EmptyState>
+      <div class="card">
+        <EmptyState title={period ? 'No responses in this period' : 'No responses yet'}>
+          <p>Share its link or send it to contacts.</p>
+        </EmptyState>
+      </div>
     );
   }
-  const shares = [
-    ['promoter', 'Promoters', promoters],
-    ['passive', 'Passives', passives],
-    ['detractor', 'Detractors', detractors],
-  ] as const;
+  const parts = [
+    { tone: 'is-promoter', name: 'Promoters', share: promoters },
+    { tone: 'is-passive', name: 'Passives', share: passives },
+    { tone: 'is-detractor', name: 'Detractors', share: detractors },
+  ].filter(({ tone }) => type !== 'thumbs' || tone !== 'is-passive');
   return (
-    <section class="card" aria-labelledby="figure">
-      <h2 id="figure">{typeFacts(type).number}</h2>
-      <p class="sub">{counted(total, 'answer')}</p>
-      <p class="figure">
-        <strong>{formatValue(type, value)}</strong>
-      </p>
-      {interval === null ? null : (
-        <p class="sub">Margin of error (95%): {formatInterval(type, interval)}</p>
-      )}
-      {type === 'nps' ? (
-        <dl class="counts">
-          {shares.map(([category, name, answers]) => (
-            <div>
-              <dt class={`key is-${category}`}>{name}</dt>
-              <dd>
-                {percentage(answers, total)}% <small>{count(answers)}</small>
-              </dd>
-            </div>
-          ))}
-        </dl>
-      ) : null}
+    <section class="card hero" aria-labelledby="figure">
+      <div class="verdict">
+        <div>
+          <h2 id="figure">{typeFacts(type).number}</h2>
+          <p class="sub">{counted(total, 'answer')}</p>
+        </div>
+        <Gauge
+          value={value}
+          interval={interval}
+          bounds={boundsOf(type)}
+          format={(each) => formatValue(type, each)}
+          label={typeFacts(type).number}
+        />
+        <PartsBar
+          parts={parts.map((part) => ({
+            ...part,
+            figure: `${percentage(part.share, total)}%`,
+            remark: count(part.share),
+          }))}
+        />
+      </div>
+      <div>
+        <div class="title">
+          <h2>Responses by score</h2>
+        </div>
+        <Histogram columns={columnsOf(type, scores)} />
+      </div>
     </section>
   );
 }
 
-export function Distribution({ survey: { type }, scores }: Omit<FigureProps, 'period'>) {
-  const columns = distribution(type, scores).toReversed();
-  return (
-    <section class="card" aria-labelledby="distribution">
-      <h2 id="distribution">Responses by score</h2>
-      <Histogram
-        columns={columns.map(({ score, count: times, share }) => ({
-          tone: `is-${categoryOf(type, score)}`,
-          label: scoreText(type, score),
-          count: times,
-          text: count(times),
-          about: `${scoreName(type, score)}: ${counted(times, 'response')}, ${share}%`,
-        }))}
-      />
-    </section>
-  );
-}
+const columnsOf = (type: SurveyType, scores: readonly ScoreCount[]) =>
+  distribution(type, scores)
+    .toReversed()
+    .map(({ score, count: times, share }) => ({
+      tone: `is-${categoryOf(type, score)}`,
+      label: scoreText(type, score),
+      count: times,
+      text: count(times),
+      about: `${scoreName(type, score)}: ${counted(times, 'response')}, ${share}%`,
+    }));
 
 export function measureScores(type: SurveyType, scores: readonly ScoreCount[]) {
   const counted = { promoters: 0, passives: 0, detractors: 0, score_sum: 0 };

@@ -27,7 +27,7 @@ import {
   type ReachedContacts,
   type ScoreCount,
 } from '../queries.ts';
-import { Distribution, Figure, surveyOf, surveysPath } from './parts.tsx';
+import { Figure, surveyOf, surveysPath } from './parts.tsx';
 import { Rounds, type readRounds } from './rounds.tsx';
 
 const completionTexts = {
@@ -66,10 +66,7 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
   const { sent, responded } = reached;
   return (
     <>
-      <div class="grid half level">
-        <Figure survey={survey} scores={scores} period={period} />
-        {scores.length === 0 ? null : <Distribution survey={survey} scores={scores} />}
-      </div>
+      <Figure survey={survey} scores={scores} period={period} />
       {trend}
       <Rounds rounds={rounds} type={survey.type} />
       <QuestionResults
