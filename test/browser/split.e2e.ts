@@ -265,10 +265,10 @@ test('a response in the pane is accessible, light and dark', async () => {
   await row(page, 0).click();
   await isShown(page, 0);
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     const found = await violations(page);
     assert.deepEqual(
-      found.filter((line) => !/content is too short|background gradient/.test(line)),
+      found.filter((line) => !line.includes('content is too short')),
       [],
     );
   }

@@ -186,7 +186,7 @@ function showView(c: Context<ScreenEnv>, view: SavedView, form: FormState) {
         <hr />
         <form method="post" action={`${action}/delete`}>
           <p class="sub">Deletes the view. Its responses stay.</p>
-          <button type="submit" class="quiet danger">
+          <button type="submit" class="danger">
             Delete view
           </button>
         </form>
