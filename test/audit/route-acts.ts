@@ -332,7 +332,7 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
   },
   'POST /o/:slug/settings/texts': {
     act: 'organization.changed',
-    call: ({ post, settings }) => post(`${settings}/texts`, { language: 'de' }),
+    call: ({ post, settings }) => post(`${settings}/texts`, { mail_foot: 'Thanks' }),
   },
   'POST /o/:slug/settings/canned-texts': {
     act: 'canned_text.created',
