@@ -4,6 +4,7 @@ import { wordsOf } from '../questions/erase.ts';
 import { type HistoryRow, listHistory } from '../sends/queries.ts';
 import type { Suppression } from '../suppressions/queries.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
+import { type PeopleQuery, peopleRows } from './directory.ts';
 
 export type TimelineEntry = Omit<HistoryRow, 'what'> & {
   what: HistoryRow['what'] | 'delivered' | 'not_delivered';
@@ -90,7 +91,7 @@ export async function listPersonAnswers(sql: Sql, orgId: string, email: string) 
 }
 
 export type PersonRow = {
-  /** Id of its newest contact, because URLs must not contain email addresses. */
+  /** URLs must not contain email addresses. */
   id: string;
   email: string;
   name: string | null;
@@ -100,63 +101,56 @@ export type PersonRow = {
   suppressed: boolean;
 };
 
-type PeoplePage = { pattern: string | null; page: number; limit: number };
+type PeoplePage = { query: PeopleQuery; page: number; limit: number };
 
-/** Lists people by their newest contact, newest first. */
-export async function listPeople(sql: Sql, orgId: string, { pattern, page, limit }: PeoplePage) {
+/** Lists people, newest first. */
+export async function listPeople(sql: Sql, orgId: string, { query, page, limit }: PeoplePage) {
   return await sql<PersonRow[]>`
     with newest as (
-      select c.id, c.email, c.email_key, c.name, c.created_at
-      from contacts c
-      where c.org_id = ${orgId} ${isLike(sql, pattern)}
-        and not exists (
-          select from contacts later
-          where later.org_id = ${orgId} and later.email_key = c.email_key
-            and (later.created_at, later.id) > (c.created_at, c.id)
-        )
-      order by c.created_at desc, c.id desc
+      select p.id, p.email, p.email_key, p.name, p.created_at
+      from ${peopleRows(sql, orgId, query)}
+      order by p.created_at desc, p.id desc
       limit ${limit}::int offset ${hideFromPlanner(sql, sql`${(page - 1) * limit}::bigint`)}
     )
     select n.id, n.email, n.name, of.*,
            exists (select from suppressions s where s.org_id = ${orgId} and s.email = n.email_key) as suppressed
     from newest n
     cross join lateral (
-      select count(*)::int as surveys, max(sent_at) as last_asked_at, max(responded_at) as last_answered_at
+      select count(distinct survey_id)::int as surveys, max(sent_at) as last_asked_at, max(responded_at) as last_answered_at
       from contacts c
       where c.org_id = ${orgId} and c.email_key = n.email_key
     ) of
     order by n.created_at desc, n.id desc`;
 }
 
-export async function countPeople(sql: Sql, orgId: string, pattern: string | null) {
-  const { count } = one(
+export async function countPeople(sql: Sql, orgId: string, query: PeopleQuery) {
+  return one(
     await sql<{ count: number }[]>`
-      select count(*)::int as count
-      from (select distinct c.email_key from contacts c where c.org_id = ${orgId} ${isLike(sql, pattern)}) people`,
-  );
-  return count;
+      select count(*)::int as count from ${peopleRows(sql, orgId, query)}`,
+  ).count;
 }
-
-/** The first condition uses the trigram index. The second rejects matches that span address and name. */
-const isLike = (sql: Sql, pattern: string | null) =>
-  pattern === null
-    ? sql``
-    : sql`and c.email || ' ' || coalesce(c.name, '') ilike ${pattern}
-          and (c.email ilike ${pattern} or c.name ilike ${pattern})`;
 
 export type FoundPerson = {
   email: string;
   name: string | null;
+  properties: Record<string, unknown>;
+  language: string | null;
   suppressions: Pick<Suppression, 'id' | 'kind' | 'by_hand'>[];
 };
 
+/** Finds a person by their own id or the id of a contact. */
 export async function findPerson(sql: Sql, orgId: string, id: string) {
   const [person] = await sql<FoundPerson[]>`
-    select c.email, c.name,
+    select coalesce(p.email, f.email) as email, p.name, coalesce(p.properties, '{}') as properties, p.language,
            (select coalesce(json_agg(json_build_object('id', s.id, 'kind', s.kind, 'by_hand', s.by_hand) order by s.kind), '[]')
             from suppressions s
-            where s.org_id = ${orgId} and s.email = c.email_key) as suppressions
-    from contacts c
-    where c.org_id = ${orgId} and c.id = ${id}`;
+            where s.org_id = ${orgId} and s.email = f.email_key) as suppressions
+    from (
+      select email, email_key from people where org_id = ${orgId} and id = ${id}
+      union all
+      select email, email_key from contacts where org_id = ${orgId} and id = ${id}
+      limit 1
+    ) f
+    left join people p on p.org_id = ${orgId} and p.email_key = f.email_key`;
   return person;
 }

@@ -135,6 +135,16 @@ export async function listSegments(sql: Sql, orgId: string): Promise<Segment[]> 
     order by lower(name) collate "C", name collate "C", id`;
 }
 
+const maxSurveyNames = 500;
+
+/** The newest surveys, to choose from in a condition. */
+export const listSurveyNames = (sql: Sql, orgId: string) => sql<{ id: string; name: string }[]>`
+  select id, name
+  from surveys
+  where org_id = ${orgId}
+  order by created_at desc, id desc
+  limit ${maxSurveyNames}`;
+
 const item = (sql: Sql) => sql`
   cross join lateral (
     select p.id, p.name, p.filter, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at

@@ -53,6 +53,13 @@ const onWebhook = (act: Act, method: string, rest = '', body?: object): RouteAct
 /** Nothing is sent while the test runs. */
 export const later = { send_at: new Date(Date.now() + 7 * 86_400_000).toISOString() };
 
+const conditions = {
+  name: 'Pro',
+  field_0: 'property',
+  property_0: 'plan',
+  op_0: 'is',
+  value_0: 'pro',
+};
 const segment = { name: 'x', filter: { all: [] } };
 
 async function addSegment(api: ActScene['api']): Promise<string> {
@@ -106,7 +113,7 @@ const elsewhere = `
     /account/codes/new /account/codes/renew /account/codes/off /operator/organizations/:id/invite
     /operator/operators /operator/operators/:id/remove /account/codes /account/passkeys/options
     /operator/organizations /operator/organizations/:id /operator/organizations/:id/delete
-    /o/:slug/people/:id/erase /o/:slug/people/erased/:id/allow
+    /o/:slug/people/import /o/:slug/people/:id/erase /o/:slug/people/erased/:id/allow
 `;
 
 /** Every route that is not a GET. A new route fails the test until it is listed here. */
@@ -276,6 +283,25 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     },
   },
   'POST /mcp': { none: 'its tools call the routes of the API, which leave their own traces' },
+  'POST /o/:slug/people/:id': {
+    act: 'person.saved',
+    call: async ({ post, home, contact, survey }) =>
+      await post(`${home}/people/${await contact(await survey())}`, { name: 'Bo' }),
+  },
+  'POST /o/:slug/people/segments/new': {
+    act: 'segment.created',
+    call: async ({ post, home }) => await post(`${home}/people/segments/new`, conditions),
+  },
+  'POST /o/:slug/people/segments/:id': {
+    act: 'segment.changed',
+    call: async ({ api, post, home }) =>
+      await post(`${home}/people/segments/${await addSegment(api)}`, conditions),
+  },
+  'POST /o/:slug/people/segments/:id/delete': {
+    act: 'segment.deleted',
+    call: async ({ api, post, home }) =>
+      await post(`${home}/people/segments/${await addSegment(api)}/delete`),
+  },
   'POST /o/:slug/people/:id/suppress': {
     act: 'suppression.added',
     call: async ({ post, home, survey, contact }) =>

@@ -39,6 +39,18 @@ async function repliedPath({ db, full }: BrowserScene): Promise<string> {
   return `/o/${full.slug}/responses/${row!.id}`;
 }
 
+async function addSegment({ db, full }: BrowserScene): Promise<string> {
+  const all = [
+    { field: 'property.plan', op: 'is', value: 'pro' },
+    { field: 'last_category', op: 'is_not', value: 'detractor' },
+  ];
+  const [row] = await db<{ id: string }[]>`
+    insert into segments (org_id, name, filter)
+    values (${full.id}, 'Happy on Pro', ${db.json({ all })})
+    returning id`;
+  return row!.id;
+}
+
 /** A view of the editor. */
 async function viewPath({ db, full }: BrowserScene): Promise<string> {
   const filters = [
@@ -114,6 +126,24 @@ export const responseEntries: readonly ScreenEntry[] = [
   },
   { name: 'people-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/people` },
   { name: 'people', as: 'editor', path: ({ full }) => `/o/${full.slug}/people` },
+  {
+    name: 'people-import',
+    as: 'editor',
+    path: ({ full }) => `/o/${full.slug}/people/import`,
+  },
+  {
+    name: 'segments',
+    as: 'editor',
+    path: async (scene) => {
+      await addSegment(scene);
+      return `/o/${scene.full.slug}/people/segments`;
+    },
+  },
+  {
+    name: 'segment',
+    as: 'editor',
+    path: async (scene) => `/o/${scene.full.slug}/people/segments/${await addSegment(scene)}`,
+  },
   { name: 'person', as: 'editor', path: personPath },
   { name: 'person-owner', as: 'owner', path: personPath },
   {

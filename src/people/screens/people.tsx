@@ -1,7 +1,12 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { type Db, likePattern } from '../../lib/db/db.ts';
+import { actorOf } from '../../audit/acts.ts';
+import { recordExport } from '../../audit/export.ts';
+import { ContactName } from '../../contacts/api.ts';
+import type { Db } from '../../lib/db/db.ts';
+import { exportResponse } from '../../lib/export/export.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
+import { readPair } from '../../responses/rules.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import {
   isOwnUnsubscribe,
@@ -10,19 +15,34 @@ import {
   suppressByHand,
 } from '../../suppressions/unsubscribe.tsx';
 import { scoreText } from '../../survey-types.ts';
-import { Breakable, Chip, State, type StateKind, Time } from '../../web/app/badges.tsx';
+import { LanguageTag } from '../../surveys/schemas.ts';
+import { Breakable, Chip, FormErrors, State, type StateKind, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
   type FormState,
   LinkButton,
+  optionalText,
   readForm,
+  Select,
   Submit,
+  SubmitOrCancel,
   statusOf,
+  tryAction,
+  withFieldError,
 } from '../../web/app/forms.tsx';
-import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
+import {
+  counted,
+  DataTable,
+  EmptyState,
+  Facts,
+  FilterForm,
+  Live,
+  PagedList,
+} from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { changePerson, exportPeople, importPeople } from '../directory.ts';
 import type { EraseTools } from '../erase.ts';
 import {
   type AnswerOfPerson,
@@ -34,12 +54,29 @@ import {
   readTimeline,
   type TimelineEntry,
 } from '../people.ts';
+import { listSegments, type Segment } from '../segments.ts';
 import { addErasureScreens, getPerson, peoplePath } from './erase.tsx';
+import { segmentScreens } from './segments.tsx';
 
 const rowsOnPage = '50';
 const PeopleQuery = v.object({
   ...Page.entries,
   search: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254, 'is too long')), ''),
+  property: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(400, 'is too long')), ''),
+  segment: v.optional(v.string(), ''),
+});
+
+const ImportForm = v.object({
+  file: v.pipe(
+    v.instance(File, 'Choose a file.'),
+    v.check(({ size }) => size > 0, 'Choose a file.'),
+  ),
+});
+
+const DetailsForm = v.object({
+  name: optionalText(ContactName),
+  language: optionalText(LanguageTag),
+  properties: v.optional(v.string(), ''),
 });
 
 /** Characters: one word cannot describe how somebody agreed. */
@@ -55,9 +92,21 @@ const ConsentForm = v.object({
 });
 
 export function peopleScreens(tools: EraseTools) {
-  const app = new Hono<ScreenEnv>().get('/', (c) => showPeople(c, tools.db));
+  const { db } = tools;
+  const app = new Hono<ScreenEnv>()
+    .get('/', (c) => showPeople(c, db))
+    .route('/segments', segmentScreens(tools))
+    .get('/export', async (c) => {
+      const { id: orgId } = c.var.organization;
+      await recordExport(db, { orgId, actor: actorOf(c) }, 'people.exported');
+      const all = { search: '', filter: { all: [] }, format: 'csv' as const };
+      return exportResponse('csv', { name: 'people', parts: exportPeople({ db }, orgId, all) });
+    })
+    .get('/import', (c) => showImport(c))
+    .post('/import', (c) => postImport(c, db));
   return addErasureScreens(app, tools)
-    .get('/:id', (c) => showPerson(c, tools.db))
+    .get('/:id', (c) => showPerson(c, db))
+    .post('/:id', (c) => saveDetails(c, db))
 
     .post('/:id/suppress', async (c) => {
       const editor = requireRole(c, 'editor');
@@ -86,21 +135,120 @@ export function peopleScreens(tools: EraseTools) {
 }
 
 async function showPeople(c: Context<ScreenEnv>, db: Db) {
-  const { id: orgId } = c.var.organization;
-  const { page, limit, search } = parseList(PeopleQuery, {
-    limit: [rowsOnPage],
-    ...c.req.queries(),
-  });
-  const pattern = search === '' ? null : likePattern(search);
+  const { id: orgId, role } = c.var.organization;
+  const queries: Record<string, string[]> = { limit: [rowsOnPage], ...c.req.queries() };
+  const { page, limit, search, property, segment } = parseList(PeopleQuery, queries);
+  const pair = readPair(property);
+  const segments = await listSegments(db, orgId);
+  const picked = segments.find(({ id }) => id === segment);
+  const own = pair
+    ? [{ field: `property.${pair.name}`, op: 'is' as const, value: pair.value }]
+    : [];
+  const query = { search, filter: { all: [...(picked?.filter.all ?? []), ...own] } };
   const [people, total] = await Promise.all([
-    listPeople(db, orgId, { pattern, page, limit }),
-    countPeople(db, orgId, pattern),
+    listPeople(db, orgId, { query, page, limit }),
+    countPeople(db, orgId, query),
   ]);
   const path = peoplePath(c);
-  const body = <PeopleList {...{ path, search, people, meta: { page, limit, total } }} />;
-  const actions =
-    c.var.organization.role === 'owner' ? <a href={`${path}/erased`}>Erased people</a> : null;
+  const typed = { search, property, segment: picked?.id ?? '' };
+  const error = property !== '' && !pair ? { property: 'Enter a name and a value: plan=pro' } : {};
+  const body = (
+    <PeopleList
+      {...{ path, people, segments, meta: { page, limit, total } }}
+      form={{ typed, errors: error }}
+    />
+  );
+  const actions = (
+    <>
+      {role === 'owner' ? <LinkButton href={`${path}/erased`} text="Erased people" /> : null}
+      <LinkButton href={`${path}/segments`} text="Segments" />
+      <LinkButton href={`${path}/export`} text="Export" />
+      {role === 'viewer' ? null : <LinkButton href={`${path}/import`} text="Import" />}
+    </>
+  );
   return renderScreen(c, { title: 'People', section: 'people', body, actions });
+}
+
+const maxImportBytes = 32 * 1024 * 1024;
+
+async function showImport(c: Context<ScreenEnv>, form = emptyForm()) {
+  requireRole(c, 'editor');
+  const path = peoplePath(c);
+  const body = (
+    <form method="post" action={`${path}/import`} enctype="multipart/form-data" class="card stack">
+      <FormErrors form={form} />
+      <Field
+        name="file"
+        label="CSV file"
+        type="file"
+        accept=".csv,text/csv"
+        form={form}
+        help="With a header row. Email is required, name and language are optional, other columns become properties."
+      />
+      <SubmitOrCancel button="Import" cancel={path} />
+    </form>
+  );
+  const trail = [{ text: 'People', href: path }];
+  const status = statusOf(form);
+  return renderScreen(c, { title: 'Import people', section: 'people', trail, body, status });
+}
+
+async function postImport(c: Context<ScreenEnv>, db: Db) {
+  const editor = requireRole(c, 'editor');
+  const form = await readForm(c, ImportForm, { largest: maxImportBytes });
+  if (form.errors) return await showImport(c, form);
+  const { file } = form.values;
+  const text = await file.text();
+  const done = await tryAction(c, { invalid: 'file', not_csv: 'file' }, () =>
+    importPeople({ db }, editor, text),
+  );
+  if ('errors' in done) return await showImport(c, done);
+  const skipped =
+    done.erased > 0 ? ` ${counted(done.erased, 'erased person', 'erased people')} skipped.` : '';
+  return redirectWith(
+    c,
+    peoplePath(c),
+    `${counted(done.people, 'person', 'people')} imported.${skipped}`,
+  );
+}
+
+/** Properties as lines of `name = value`, which is how the form shows them. */
+const linesOf = (properties: Record<string, unknown>) =>
+  Object.entries(properties)
+    .map(([name, value]) => `${name} = ${textOf(value)}`)
+    .join('\n');
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+async function saveDetails(c: Context<ScreenEnv>, db: Db) {
+  const editor = requireRole(c, 'editor');
+  const person = await getPerson(c, db);
+  const form = await readForm(c, DetailsForm);
+  if (form.errors) return await showPerson(c, db, form);
+  const { name, language, properties: lines } = form.values;
+  const pairs = lines.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const wrong = pairs.find((line) => !readPair(line));
+  if (wrong !== undefined) {
+    const properties = `This line has no name and value: ${wrong}`;
+    return await showPerson(c, db, await withFieldError(c, { properties }));
+  }
+  // A value that was not edited keeps its type.
+  const properties = Object.fromEntries(
+    pairs.map((line) => {
+      const { name, value } = readPair(line)!;
+      const before = person.properties[name];
+      return [name, before !== undefined && textOf(before) === value ? before : value];
+    }),
+  );
+  const changed = await tryAction(c, { erased: '', invalid: 'properties' }, () =>
+    changePerson({ db }, editor, {
+      email: person.email,
+      how: 'put',
+      input: { name, language, properties },
+    }),
+  );
+  if ('errors' in changed) return await showPerson(c, db, changed);
+  return back(c, 'Saved.');
 }
 
 async function showPerson(c: Context<ScreenEnv>, db: Db, form = emptyForm()) {
@@ -134,34 +282,69 @@ function back(c: Context<ScreenEnv>, text: string) {
 
 type PeopleProps = {
   path: string;
-  search: string;
   people: readonly PersonRow[];
+  segments: readonly Segment[];
+  form: FormState;
   meta: { page: number; limit: number; total: number };
 };
 
-function PeopleList({ path, search, people, meta }: PeopleProps) {
+function PeopleList({ path, people, segments, form, meta }: PeopleProps) {
+  const filters = Object.entries(form.typed as Record<string, string>).filter(([, value]) => value);
+  const found = counted(meta.total, 'person', 'people');
+  const at = (page: number) =>
+    `${path}?${new URLSearchParams([...filters, ['page', String(page)]])}`;
+  const empty =
+    filters.length > 0 ? (
+      <EmptyState title="No people match">
+        <p>Try a shorter search or fewer filters.</p>
+      </EmptyState>
+    ) : (
+      <EmptyState title="No people yet">
+        <p>
+          Everyone you add to a survey appears here, with the emails they got and their responses.
+        </p>
+      </EmptyState>
+    );
   return (
-    <SearchedList
-      {...{ path, meta }}
-      id="people"
-      search={{
-        name: 'search',
-        label: 'Search',
-        purpose: 'Find a person',
-        value: search,
-        placeholder: 'Email or name',
-      }}
-      found={counted(meta.total, 'person', 'people')}
-      about="One row per email address, newest first"
-      none={{
-        title: 'No people yet',
-        means:
-          'Everyone you add to a survey appears here, with the emails they got and their responses.',
-      }}
-      noneFound={{ title: 'No people match', means: 'Try a shorter search.' }}
-    >
-      <Rows path={path} people={people} />
-    </SearchedList>
+    <>
+      <search aria-label="Find a person">
+        <FilterForm path={path} updates="people">
+          <Field
+            name="search"
+            label="Search"
+            type="search"
+            form={form}
+            placeholder="Email or name"
+            autocomplete="off"
+          />
+          <Field
+            name="property"
+            label="Property"
+            form={form}
+            placeholder="plan=pro"
+            autocomplete="off"
+          />
+          <Select
+            name="segment"
+            label="Segment"
+            options={[
+              { value: '', text: 'Everybody' },
+              ...segments.map(({ id, name }) => ({ value: id, text: name })),
+            ]}
+            form={form}
+          />
+        </FilterForm>
+      </search>
+      <Live id="people" says={found}>
+        <div class="title">
+          <h2>{found}</h2>
+          <span class="sub">One row per email address, newest first</span>
+        </div>
+        <PagedList meta={meta} at={at} empty={empty}>
+          <Rows path={path} people={people} />
+        </PagedList>
+      </Live>
+    </>
   );
 }
 
@@ -210,11 +393,6 @@ function PersonScreen(props: PersonProps) {
   const isLiftable = person.suppressions.some((each) => !isOwnUnsubscribe(each));
   return (
     <>
-      {person.name ? (
-        <p>
-          <bdi>{person.name}</bdi>
-        </p>
-      ) : null}
       {isSuppressed ? (
         <p>
           <State kind="skipped">Blocked: this person gets no surveys from you.</State>
@@ -249,6 +427,7 @@ function PersonScreen(props: PersonProps) {
           <Submit>Record consent</Submit>
         </form>
       ) : null}
+      <Details {...{ person, here, form }} mayChange={may.change} />
       <section class="card" aria-labelledby="timeline">
         <div class="title">
           <h2 id="timeline">Activity</h2>
@@ -275,6 +454,52 @@ function PersonScreen(props: PersonProps) {
         />
       </section>
     </>
+  );
+}
+
+type DetailsProps = Pick<PersonProps, 'person' | 'here' | 'form'> & { mayChange: boolean };
+
+function Details({ person, here, form, mayChange }: DetailsProps) {
+  const { name, language, properties } = person;
+  const lines = linesOf(properties);
+  if (!mayChange) {
+    const facts = Object.entries(properties).map(([key, value]) => [key, textOf(value)] as const);
+    return (
+      <section class="card" aria-labelledby="details">
+        <div class="title">
+          <h2 id="details">Details</h2>
+        </div>
+        <Facts facts={[['Name', name ?? ''], ['Language', language ?? ''], ...facts]} />
+      </section>
+    );
+  }
+  return (
+    <section class="card" aria-labelledby="details">
+      <div class="title">
+        <h2 id="details">Details</h2>
+      </div>
+      <form method="post" action={here} class="stack">
+        <FormErrors form={form} />
+        <Field name="name" label="Name" value={name} form={form} maxlength={200} />
+        <Field
+          name="language"
+          label="Language"
+          value={language}
+          form={form}
+          placeholder="en"
+          help="Of emails and survey pages"
+        />
+        <Field
+          name="properties"
+          label="Properties"
+          value={lines}
+          rows={Math.min(Object.keys(properties).length + 1, 12)}
+          form={form}
+          help="One per line, such as plan = pro. Contacts keep what they have."
+        />
+        <Submit>Save</Submit>
+      </form>
+    </section>
   );
 }
 
