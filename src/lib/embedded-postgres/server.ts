@@ -123,9 +123,23 @@ export function findServer(cluster: string): Running | undefined {
   const lines = readPidFile(cluster);
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 1 || !isAlive(pid)) return undefined;
+  refuseHidden(pid, cluster);
   const executable = executableOf(pid);
   if (executable === undefined || folderOf(pid, cluster) !== cluster) return undefined;
   return { pid, executable, socketFolder: lines[4] ?? '', ready: lines[7]?.trim() === 'ready' };
+}
+
+/** A process of a service with its own user namespace. Taking its pid file for a stray one would end the server. */
+function refuseHidden(pid: number, cluster: string) {
+  try {
+    if (process.platform === 'linux') readlinkSync(`/proc/${pid}/cwd`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EACCES') return;
+    throw new Refusal(
+      'unavailable',
+      `process ${pid} may be the Postgres of ${cluster}, but this account may not inspect it: run the command as root`,
+    );
+  }
 }
 
 function isAlive(pid: number): boolean {

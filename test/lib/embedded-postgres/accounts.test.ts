@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict';
-import { chmodSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { serverRefusal } from '../../../src/lib/embedded-postgres/cluster.ts';
 import { accountWarning, prepareFolder } from '../../../src/lib/embedded-postgres/folder.ts';
+import { removeStrayPidFile } from '../../../src/lib/embedded-postgres/server.ts';
 import { ask, dataFolder, hold, serveFrom } from '../../support/processes/embedded.ts';
 
 test('the server never runs as root', async (t) => {
@@ -49,6 +62,26 @@ test('only root that serves as `nobody` is warned', () => {
   assert.match(warning!, /useradd --system askback && chown -R askback: \/data/);
   assert.equal(accountWarning({ ...folder, account: { ...account, name: 'askback' } }), undefined);
   assert.equal(accountWarning({ ...folder, account: { ...account, isOther: false } }), undefined);
+});
+
+test('a server that the account may not inspect is named and kept', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'askback-hidden-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  chmodSync(folder, 0o777);
+  // Changing the user makes a process unreadable for others of that user.
+  const drop =
+    'process.setgid(65534); process.setuid(65534); console.log(1); setInterval(() => {}, 1e9)';
+  const hidden = spawn(process.execPath, ['-e', drop]);
+  t.after(() => hidden.kill());
+  await once(hidden.stdout, 'data');
+  writeFileSync(join(folder, 'postmaster.pid'), `${hidden.pid}\n${folder}\n`);
+  process.seteuid!(65_534);
+  try {
+    assert.throws(() => removeStrayPidFile(folder), /run the command as root/);
+  } finally {
+    process.seteuid!(0);
+  }
+  assert.ok(existsSync(join(folder, 'postmaster.pid')));
 });
 
 test('a file instead of the data folder is rejected', (t) => {
