@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { addUsage, lockUsage } from '../organizations/queries.ts';
+import { savePeople } from '../people/save.ts';
 import type { StoredAnswer } from '../questions/check-answers.ts';
 import type { Question } from '../questions/definition.ts';
 import { insertSuppressions } from '../suppressions/queries.ts';
@@ -68,6 +69,13 @@ export async function fillHistory(
       responded_at: answer?.created_at ?? null,
       created_at,
     })),
+  );
+  await savePeople(
+    tx,
+    of.orgId,
+    contacts.map(({ email, name, properties, created_at }) => {
+      return { email, name, properties, created_at };
+    }),
   );
   await fillMails(tx, of, contacts);
   const toResponse = (answer: StoryAnswer, contact: PastContact | null) => ({
