@@ -331,10 +331,13 @@ export const markOutcome = (sql: Sql, outcomes: Part) => sql`
 export const peopleToRedact = (sql: Sql, giver: 'contact' | 'anonymous') =>
   giver === 'contact'
     ? sql`
-      array_remove(o.people || array[c.name, s.from_name], null) as known_names,
+      array_remove(o.people || array[c.name, ${senderName(sql)}], null) as known_names,
       array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses`
     : sql`
-      array_remove(o.people || s.from_name, null) as known_names,
+      array_remove(o.people || ${senderName(sql)}, null) as known_names,
       array_remove(array[s.from_email, s.reply_to, o.contact_email], null) as known_addresses`;
+
+/** The words of an organization's name, such as "Larkspur Coffee", are not personal. */
+const senderName = (sql: Sql) => sql`nullif(btrim(replace(s.from_name, o.name, '')), '')`;
 
 export type PeopleToRedact = { known_names: string[]; known_addresses: string[] };
