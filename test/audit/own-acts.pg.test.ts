@@ -60,6 +60,12 @@ const leaving: [act: Act, times: number, by: string, what: (of: Organization) =>
     ({ read }) => app.request('/api/v1/contacts/export?format=csv', { headers: read }),
   ],
   [
+    'people.exported',
+    1,
+    'an export',
+    ({ read }) => app.request('/api/v1/people/export?format=csv', { headers: read }),
+  ],
+  [
     'invitation.withdrawn',
     1,
     'an owner',

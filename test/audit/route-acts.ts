@@ -98,7 +98,8 @@ const elsewhere = `
     /o/:slug/surveys/:id/contacts/:contact/delete /o/:slug/surveys/:id/contacts/uploads/:upload/delete
     /o/:slug/surveys/:id/send/:campaign/pause /o/:slug/surveys/:id/send/:campaign/resume
     /o/:slug/surveys/:id/send/:campaign/stop /o/:slug/surveys/preview /o/:slug/surveys
-    /o/:slug/surveys/:id/test-mail
+    /o/:slug/surveys/:id/test-mail /o/:slug/surveys/:id/repeat /o/:slug/settings/import
+    /o/:slug/settings/import/:id /o/:slug/settings/import/:id/kinds /o/:slug/settings/import/:id/delete
     /o/:slug/surveys/:id/edit /o/:slug/surveys/:id/open /o/:slug/surveys/:id/reopen
     /o/:slug/surveys/:id/close /o/:slug/surveys/:id/copy /o/:slug/surveys/:id/delete
     /o/:slug/responses/:id /o/:slug/responses/:id/tags /o/:slug/responses/:id/notes

@@ -144,6 +144,17 @@ export const responseEntries: readonly ScreenEntry[] = [
     as: 'editor',
     path: async (scene) => `/o/${scene.full.slug}/people/segments/${await addSegment(scene)}`,
   },
+  {
+    name: 'segment-new',
+    as: 'editor',
+    path: ({ full }) => `/o/${full.slug}/people/segments/new`,
+  },
+  {
+    name: 'segment-delete',
+    as: 'editor',
+    path: async (scene) =>
+      `/o/${scene.full.slug}/people/segments/${await addSegment(scene)}/delete`,
+  },
   { name: 'person', as: 'editor', path: personPath },
   { name: 'person-owner', as: 'owner', path: personPath },
   {

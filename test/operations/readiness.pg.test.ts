@@ -15,7 +15,7 @@ test('the service stays ready while the pool is exhausted', async () => {
   const clients = await Promise.all(Array.from({ length: 8 }, () => makeClient(db)));
   const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const locking = db.begin(async (tx) => {
-    await tx`lock table api_keys in access exclusive mode`;
+    await tx`lock table surveys in access exclusive mode`;
     locked.resolve();
     await release.promise;
   });

@@ -152,7 +152,7 @@ test('a search finds text answers', async () => {
 test('an export has a column for each question', async () => {
   const { get, survey } = await scene(responses.slice(0, 3));
   const [header, ...rows] = (await get(`/responses/export?survey_id=${survey}`)).text.split('\r\n');
-  assert.match(header!, /,ai_summary,Why\?,Why\? 2,Where from\?,score 2$/);
+  assert.match(header!, /,Why\?,Why\? 2,Where from\?,score 2$/);
   assert.match(rows[0]!, /,,,Web,$/);
   assert.match(rows[1]!, /,Price; or so; Rude,10,,$/);
   assert.match(rows[2]!, /,Taste;Price; or so,3,,"'=Sour, and ""late""\nvery"$/);
