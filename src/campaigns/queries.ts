@@ -1,5 +1,6 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { addressPattern } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { Audience } from '../people/audience.ts';
 import { blockReasonCodes } from '../sends/rules.ts';
@@ -423,4 +424,17 @@ export async function deleteOldResults(
       limit ${atMost}
     )`;
   return count;
+}
+
+/** For an erasure: replaces an address with `[email]` in audiences of campaigns. */
+export async function hideInCampaigns(
+  sql: Sql,
+  orgId: string,
+  { key, before }: { key: string; before: Date | null },
+) {
+  await sql`
+    update campaigns
+    set audience = hide_address(audience::text, ${key})::jsonb
+    where org_id = ${orgId} and created_at < coalesce(${before}::timestamptz, 'infinity')
+      and audience::text ~* ${addressPattern(key)}`;
 }

@@ -136,7 +136,10 @@ export const addressErased = () =>
 
 export type Inactive = { id: string; survey_id: string; position: string };
 
-/** Lists contacts without a change, email, visit or answer for so many days, oldest first. */
+/**
+ * Lists contacts without a change, email, visit or answer for so many days, oldest first. Contacts in rounds wait for
+ * their next round: an audience would add them again without it, too early.
+ */
 export async function listInactive(
   sql: Sql,
   orgId: string,
@@ -182,4 +185,11 @@ const isInactive = (sql: Sql, days: number) => sql`
   and not exists (
     select from campaign_contacts w
     where w.contact_id = c.id and w.batch_id is null and w.reason_code is null
+  )
+  and not exists (
+    select from surveys s
+    where s.org_id = c.org_id and s.id = c.survey_id and not c.superseded and s.repeat is not null
+      and s.completed_by is distinct from 'hand'
+      and greatest(c.updated_at, c.sent_at, c.responded_at)
+          >= now() - make_interval(days => ${days}::int + (s.repeat ->> 'every_days')::int)
   )`;

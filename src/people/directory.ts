@@ -147,7 +147,7 @@ function mergePerson(before: Person | undefined, input: PersonInput, how: 'put' 
   const existing = before?.properties ?? {};
   const isReplaced = how === 'put' && input.properties !== undefined;
   const spoken = added['language'];
-  const language = typeof spoken === 'string' ? spoken.trim() || undefined : undefined;
+  const language = typeof spoken === 'string' ? spoken.trim().slice(0, 35) || undefined : undefined;
   return {
     name: input.name === undefined ? (before?.name ?? null) : input.name,
     properties: isReplaced ? added : { ...existing, ...added },

@@ -152,18 +152,29 @@ export async function hideInPeople(
   const pattern = addressPattern(key);
   const { count } = await sql`
     update people p
-    set name = hide_address(p.name, ${key}), properties = hide_address(p.properties::text, ${key})::jsonb
+    set name = hide_address(p.name, ${key}), properties = hide_address(p.properties::text, ${key})::jsonb,
+        language = hide_address(p.language, ${key})
     from (
       select id
       from people
       where org_id = ${orgId} and created_at < coalesce(${before}::timestamptz, 'infinity')
         and (strpos(lower(properties::text), ${key}) > 0 and properties::text ~* ${pattern}
-             or strpos(lower(name), ${key}) > 0 and name ~* ${pattern})
+             or strpos(lower(name), ${key}) > 0 and name ~* ${pattern}
+             or language ~* ${pattern})
       order by email_key
       for no key update
     ) held
     where p.org_id = ${orgId} and p.id = held.id`;
   return count;
+}
+
+/** Replaces an address with `[email]` in segments. */
+export async function hideInSegments(sql: Sql, orgId: string, { key, before }: AddressToErase) {
+  await sql`
+    update segments
+    set name = hide_address(name, ${key}), filter = hide_address(filter::text, ${key})::jsonb
+    where org_id = ${orgId} and created_at < coalesce(${before}::timestamptz, 'infinity')
+      and concat_ws(' ', name, filter::text) ~* ${addressPattern(key)}`;
 }
 
 export async function listOrganizationsOf(sql: Sql, ids: readonly string[]) {

@@ -1,5 +1,6 @@
 import { commandWriter, recordAct, type Writer } from '../audit/acts.ts';
 import { replaceContactTargets } from '../audit/queries.ts';
+import { hideInCampaigns } from '../campaigns/queries.ts';
 import {
   countDependents,
   deleteContacts,
@@ -36,6 +37,7 @@ import { removeQuotes } from '../summaries/erase.ts';
 import { deleteAnalyses } from '../summaries/queries.ts';
 import { deleteSuppressionsOf, hideInConsents } from '../suppressions/queries.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
+import { hideInRounds } from '../surveys/queries.ts';
 import { eraseBodiesOf } from '../webhooks/retention.ts';
 import {
   allowErased,
@@ -45,6 +47,7 @@ import {
   findErasure,
   hashAddress,
   hideInPeople,
+  hideInSegments,
   insertErasure,
   insertFiled,
   listAddressesOf,
@@ -280,6 +283,9 @@ export async function eraseRows(
     }),
   };
   await deleteViewsMentioning(tx, orgId, { key, before });
+  await hideInSegments(tx, orgId, { key, before });
+  await hideInCampaigns(tx, orgId, { key, before });
+  await hideInRounds(tx, orgId, { key, before });
   for (const surveyId of surveyIds) await completeIfAnswered(tx, { orgId }, surveyId);
   return counts;
 }

@@ -1,6 +1,7 @@
 import { notFound } from '../errors.ts';
 import { json, likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { addressPattern } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { Question } from '../questions/definition.ts';
 import type { SurveyType, Tally } from '../survey-types.ts';
@@ -385,4 +386,17 @@ export async function findUse(sql: Sql, orgId: string, id: string) {
 export async function deleteSurveyRow(sql: Sql, orgId: string, id: string) {
   await sql`select set_config('statement_timeout', '20min', true)`;
   await sql`delete from surveys where org_id = ${orgId} and id = ${id}`;
+}
+
+/** For an erasure: replaces an address with `[email]` in audiences of rounds. */
+export async function hideInRounds(
+  sql: Sql,
+  orgId: string,
+  { key, before }: { key: string; before: Date | null },
+) {
+  await sql`
+    update surveys
+    set repeat = hide_address(repeat::text, ${key})::jsonb
+    where org_id = ${orgId} and created_at < coalesce(${before}::timestamptz, 'infinity')
+      and repeat::text ~* ${addressPattern(key)}`;
 }

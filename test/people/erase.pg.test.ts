@@ -301,6 +301,36 @@ test('erasure redacts the address in other responses', async () => {
   assert.equal(names.length, 0);
 });
 
+test('erasure hides the address in segments, audiences and languages', async () => {
+  const { id, of, person, erase, call } = await scene();
+  await person();
+  const filter = { all: [{ field: 'property.boss', op: 'is', value: 'Ada@people.test' }] };
+  const segment = await call('POST', '/v1/segments', { name: 'Team of ada@people.test', filter });
+  assert.equal(segment.status, 201);
+  await call('PATCH', `/v1/surveys/${of.survey_id}`, {
+    repeat: { every_days: 30, audience: { filter } },
+  });
+  await call('POST', `/v1/surveys/${of.survey_id}/campaigns`, { audience: { filter } });
+  const odd = { properties: { language: 'ada@people.test' } };
+  await call('PUT', '/v1/people/bob%40people.test', odd);
+  await call('PUT', '/v1/people/bob%40people.test', { properties: {} });
+  const stored = async () =>
+    JSON.stringify(
+      await db`
+        select s.name, s.filter, v.repeat, g.audience, p.language
+        from segments s
+        join surveys v using (org_id)
+        join campaigns g using (org_id)
+        join people p using (org_id)
+        where org_id = ${id} and p.email = 'bob@people.test'`,
+    );
+  assert.equal((await stored()).match(/ada@people\.test/gi)?.length, 5);
+  assert.equal((await erase()).status, 200);
+  const left = await stored();
+  assert.doesNotMatch(left, /ada@/i);
+  assert.equal(left.match(/\[email\]/g)?.length, 5);
+});
+
 test('Postgres and Node match addresses alike', async () => {
   for (const key of ["o'hara+x_1.%b@people.test", 'ada@xn--mller-kva.de', 'a{1}|b*@people.test']) {
     const [row] = await db`select address_pattern(${key}) as pattern`;

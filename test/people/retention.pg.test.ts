@@ -126,6 +126,31 @@ test('retention deletes an inactive contact and keeps its score', async () => {
   await assertTalliesHold(db);
 });
 
+test('retention keeps a contact in rounds until its next round was due', async () => {
+  const everyDays = 60;
+  const { org, of } = await scene(
+    { keep_contacts_days: days },
+    {
+      repeat: json(db, { every_days: everyDays, audience: 'people', per_day: null, spread: true }),
+      repeat_since: new Date('2020-01-01'),
+    },
+  );
+  const asked = async (name: string, daysAgo: number, over: Record<string, unknown> = {}) => {
+    const at = new Date(Date.now() - daysAgo * dayMs);
+    const times = { created_at: at, updated_at: at, sent_at: at };
+    return await makeContact(db, of, { name, status: 'sent', ...times, ...over });
+  };
+  await asked('waits', days + everyDays - 1);
+  await asked('left the audience', days + everyDays + 1);
+  await asked('ended', days + 1, { superseded: true });
+  await applyRetention({ db });
+  const left = await db`select name from contacts where org_id = ${org}`;
+  assert.deepEqual(
+    left.map(({ name }) => name),
+    ['waits'],
+  );
+});
+
 test('survey completes when retention deletes its open contacts', async () => {
   const { org, of } = await scene({ keep_contacts_days: days });
   const made = { created_at: ages.old, updated_at: ages.old };

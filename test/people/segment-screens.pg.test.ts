@@ -96,6 +96,20 @@ test('a person can be edited, and other values keep their type', async () => {
   assert.match(await line.text(), /This line has no name and value: nonsense/);
 });
 
+test('the form of a person keeps properties that fit in no line', async () => {
+  const { org, path, post, idOf, text } = await scene();
+  const id = await idOf('ada@people.test');
+  const properties = { note: 'one\ntwo = 2', 'a=b': 'x', empty: '', seats: 5, plan: 'pro' };
+  await db`update people set properties = ${db.json(properties)} where org_id = ${org} and id = ${id}`;
+  const [, shown = ''] = /<textarea[^>]*name="properties"[^>]*>([^<]*)</.exec(
+    await text(`/${id}`),
+  )!;
+  const lines = shown.replaceAll('&quot;', '"').replace('plan = pro', 'plan = team');
+  assert.equal((await post(`${path}/${id}`, { name: 'Ada', properties: lines })).status, 303);
+  const [row] = await db`select properties from people where org_id = ${org} and id = ${id}`;
+  assert.deepEqual(row!['properties'], { ...properties, plan: 'team' });
+});
+
 test('people are imported and exported in the app', async () => {
   const { org, path, post, text } = await scene();
   const file = (content: string) => ({ file: new File([content], 'people.csv') });

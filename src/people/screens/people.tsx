@@ -212,13 +212,20 @@ async function postImport(c: Context<ScreenEnv>, db: Db) {
   );
 }
 
-/** Properties as lines of `name = value`, which is how the form shows them. */
+/** Properties as lines of `name = value`, which is how the form shows them, without names that no line can have. */
 const linesOf = (properties: Record<string, unknown>) =>
   Object.entries(properties)
+    .filter(([name]) => isLineName(name))
     .map(([name, value]) => `${name} = ${textOf(value)}`)
     .join('\n');
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+const isLineName = (name: string) => readPair(`${name} = x`)?.name === name && !/[\r\n]/.test(name);
+
+/** A text that does not fit in a line is quoted. */
+const textOf = (value: unknown) =>
+  typeof value === 'string' && value !== '' && value === value.trim() && !/[\r\n]/.test(value)
+    ? value
+    : JSON.stringify(value);
 
 async function saveDetails(c: Context<ScreenEnv>, db: Db) {
   const editor = requireRole(c, 'editor');
@@ -232,14 +239,14 @@ async function saveDetails(c: Context<ScreenEnv>, db: Db) {
     const properties = `This line has no name and value: ${wrong}`;
     return await showPerson(c, db, await withFieldError(c, { properties }));
   }
-  // A value that was not edited keeps its type.
-  const properties = Object.fromEntries(
-    pairs.map((line) => {
-      const { name, value } = readPair(line)!;
-      const before = person.properties[name];
-      return [name, before !== undefined && textOf(before) === value ? before : value];
-    }),
-  );
+  // A value that was not edited keeps its type, and one that the form cannot show stays.
+  const unseen = Object.entries(person.properties).filter(([name]) => !isLineName(name));
+  const edited = pairs.map((line) => {
+    const { name, value } = readPair(line)!;
+    const before = person.properties[name];
+    return [name, before !== undefined && textOf(before) === value ? before : value] as const;
+  });
+  const properties = Object.fromEntries([...unseen, ...edited]);
   const changed = await tryAction(c, { erased: '', invalid: 'properties' }, () =>
     changePerson({ db }, editor, {
       email: person.email,
