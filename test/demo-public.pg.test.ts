@@ -35,7 +35,7 @@ test('a public demo lets visitors in as viewers and refuses every write', async 
   assert.equal(await service.stop(), 0);
 });
 
-test('a public demo starts anew with each start', async () => {
+test('a public demo is filled again at each start', async () => {
   await db`delete from responses where org_id = ${demoOrganization}`;
   const service = serveDemo();
   await service.ready();

@@ -87,7 +87,7 @@ test('install.sh names what is missing in a release', () => {
   assert.match(install('--form', first).stderr, /unknown option --form/);
 });
 
-test('install.sh uses the release that it lies in', () => {
+test('install.sh installs the release in its own folder', () => {
   const script = join(first, 'install.sh');
   cpSync('ops/install.sh', script);
   chmodSync(script, 0o755);

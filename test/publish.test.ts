@@ -63,7 +63,7 @@ test('a release contains all published files', () => {
   assert.deepEqual(names, expected.sort());
 });
 
-test('a release has an installer that knows where it was published', () => {
+test('a release has an installer with its download URL', () => {
   const url = 'https://downloads.example.com/v1.2.3';
   const at = (folder: string, options: object) =>
     readFileSync(publish(built(folder), { ...of, ...options }).get('install.sh')!.path, 'utf8');

@@ -54,7 +54,7 @@ rmSync(output, { force: true });
 execFileSync(process.execPath, [fixedSeed, ...v8Options, '--build-sea', `${work}/sea.json`], {
   stdio: 'inherit',
 });
-// macOS only starts signed programs, and the signature of Node does not fit any more.
+// macOS only starts signed programs, and the added files make the signature of Node invalid.
 if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', output]);
 checkSize();
 

@@ -1,4 +1,4 @@
-/** The entry of a version in a changelog as of keepachangelog.com, or the unreleased one if there is none yet. */
+/** The changelog entry of a version, or the unreleased one if the version has none yet. */
 export function changesOf(changelog: string, version: string): string {
   const entries = changelog.split(/^(?=## )/m).slice(1);
   const entry =

@@ -15,7 +15,7 @@ export type Published = Map<string, { path: string; hash: string }>;
 
 type Publication = {
   version: string;
-  /** Of the commit, since 1970. */
+  /** Time of the commit in seconds since 1970. */
   seconds: number;
   /** Where the files will be published, for install.sh. */
   url?: string | undefined;

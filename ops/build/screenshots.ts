@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** Fills a demo of its own, serves it, and takes the pictures of README and documents from it. */
+/** Fills and serves a temporary demo, and takes the screenshots of README and documents from it. */
 const target = 'ops/pictures';
 const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 const phone: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true };
@@ -93,7 +93,7 @@ async function signedIn(options: BrowserContextOptions): Promise<Page> {
   return page;
 }
 
-/** Playwright takes no WebP, which is a third of the size of PNG. */
+/** Playwright cannot write WebP, which takes a third of the space of PNG. */
 async function take(page: Page, name: string, path: string) {
   await page.goto(`${demo.address}${path}`, { waitUntil: 'networkidle' });
   await sleep(previewMs);

@@ -27,7 +27,7 @@ const sources = [
 ].filter((path) => !path.includes('PULL_REQUEST'));
 const addresses = new Map(sources.map((path) => [path, addressOf(path)]));
 
-/** Pages by reader. Pages that are in no group go to the last one. */
+/** Pages grouped by reader. All other pages go to the last group. */
 const groups: [reader: string, ...names: string[]][] = [
   ['Evaluate', 'overview', 'benchmarks', 'changelog', 'project/ROADMAP', 'project/GOVERNANCE'],
   ['Install', 'install', 'configuration', 'proxy', 'mail', 'members', 'scaling'],
@@ -115,7 +115,7 @@ function withSiteLinks(text: string, from: string): string {
     if (path === 'ops/decisions' && addresses.size > 0) return '/architecture.md';
     if (!existsSync(path)) throw new Error(`${from} links to ${target}, which does not exist`);
     if (/\.(png|svg|jpe?g|webp|gif)$/.test(path)) pictures.push(path);
-    // A name with an extension that VitePress takes for a file, not for a page.
+    // VitePress treats a name with this extension as a file, not as a page.
     const copy = /\.(png|svg|jpe?g|webp|gif|json|ya?ml)$/.test(path) ? path : `${path}.txt`;
     cpSync(path, `${pages}/public/files/${copy}`, { recursive: true });
     return `/files/${copy}`;

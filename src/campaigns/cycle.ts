@@ -9,9 +9,9 @@ export const openDays = (window: SendWindow | null): boolean[] =>
 
 /**
  * Tables by weekday, Monday first, from which SQL computes the day of a round:
- * - `next`: days from the weekday to each open day of the following week, its own day included
+ * - `next`: days from the weekday to each open day within a week, including the weekday itself
  * - `rest`: open days among the days of the cycle beyond whole weeks
- * - `shifted`: days until a contact is asked again that was asked one cycle earlier
+ * - `shifted`: days by which a round that falls on the weekday moves, 0 on open days
  */
 export function cycleTables(open: readonly boolean[], everyDays: number) {
   const isOpen = (day: number) => open[day % daysOfWeek]!;
@@ -26,8 +26,8 @@ export function cycleTables(open: readonly boolean[], everyDays: number) {
 const ahead = Array.from({ length: daysOfWeek }, (_, day) => day);
 
 /**
- * A cycle moves every weekday by `beyond` days. A day that is moved to a closed one takes the next open day that no
- * other is moved to, so that weekdays which were even stay even.
+ * A cycle moves every weekday by `beyond` days. A day that lands on a closed weekday takes the next open day that no
+ * other day lands on, so that an even distribution stays even.
  */
 function shiftsOf(open: readonly boolean[], beyond: number): number[] {
   const came = (day: number) => open[(day + daysOfWeek - beyond) % daysOfWeek]!;
@@ -42,7 +42,7 @@ function shiftsOf(open: readonly boolean[], beyond: number): number[] {
   });
 }
 
-/** Most contacts that one day asks. Twice an even day lets contacts of missed days catch up. */
+/** Maximum number of contacts per day. Twice the average leaves room to catch up on missed days. */
 export function maxPerDay(
   { per_day, spread, every_days }: Repeat,
   open: readonly boolean[],
@@ -56,7 +56,7 @@ export function maxPerDay(
 
 export type ScheduledDay = { date: string; count: number };
 
-/** Moves contacts that a day has no room for to the next day. `capacityOf` is 0 on closed days and null without a limit. */
+/** Moves contacts above a day's capacity to the next day. `capacityOf` is 0 on closed days and null without a limit. */
 export function fitDays(
   due: readonly ScheduledDay[],
   capacityOf: (date: string, place: number) => number | null,

@@ -231,7 +231,7 @@ const listPendingAfter = (sql: Sql, { orgId, surveyId }: OrgSurvey, after: strin
   order by email_key
   limit ${judgeBatchSize}`;
 
-/** People have the id of their contact, or their own before they are added. */
+/** A person has the id of their contact, or their own id until they are added. */
 const listPeopleAfter = (
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -255,7 +255,7 @@ function judgeAsked({ asked, key, judgement }: JudgedContact): Judgement {
 
 const maxMatches = 6;
 
-/** Finds contacts that can be asked whose address or name contains a text. */
+/** Finds askable contacts by a part of their address or name. */
 export async function searchAskable(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,

@@ -45,9 +45,9 @@ export async function findRepeating(sql: Sql, { orgId, surveyId }: OrgSurvey) {
 
 /**
  * The CTEs up to `planned`: contacts in rounds with the local time at which each is asked next. A contact that a round
- * has asked keeps its place in the cycle. Others get a place by a stable hash, counted from when they are due or, if that
- * was before `repeat` was set, from that day; people who are new in the audience from when they were added. A later round
- * that has begun without an email is due at once.
+ * has asked keeps its place in the cycle. Others get a place by a stable hash. Their cycle starts when they are due, or
+ * when `repeat` was set if that was later. For people new to the audience it starts when they were added. A later round
+ * that began without an email is due at once.
  */
 function planned(sql: Sql, { orgId, surveyId }: OrgSurvey, survey: RepeatingSurvey): Part {
   const { repeat, send_window: window, campaign_id, people } = survey;

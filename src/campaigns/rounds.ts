@@ -30,11 +30,11 @@ import {
 import { nextOpening } from './rules.ts';
 
 const roundBatchSize = 5000;
-/** Contacts beyond a day's limit that a rule may block. */
+/** Extra contacts read per run, because rules may block some. */
 const maxBlockedPerRun = 1000;
 const maxPerRun = 1_000_000;
 
-/** Asks the contacts of a survey whose round is due, as far as the day and the month have room. The rest stays due. */
+/** Asks the contacts whose round is due, up to the daily and monthly limits. The rest stays due. */
 export async function askRounds(tools: AdvanceTools, automatic: AutomaticSurvey, now: Date) {
   const survey = { orgId: automatic.org_id, surveyId: automatic.survey_id };
   const repeating = await findRepeating(tools.db, survey);
@@ -136,7 +136,7 @@ async function enrollRound(
   return used >= settings.monthly_send_limit ? null : contactIds.length;
 }
 
-/** Contacts whose round has begun, but was not asked: a rule blocked the email then. */
+/** Contacts whose round began without an email, because a rule blocked it. */
 const listBegun = (tx: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string[]) => tx<
   { id: string }[]
 >`

@@ -43,7 +43,7 @@ export async function importContacts(
   text: string,
 ) {
   const imported = await readContacts(text);
-  // In the order of their people, so that two imports of the same people do not deadlock.
+  // Sorted by address, so that two imports of the same people do not deadlock.
   imported.sort((one, other) => (one.key < other.key ? -1 : 1));
   return await inRetriedTransaction(tools.db, async (tx) => {
     await lockForContacts(tx, writer);

@@ -55,10 +55,10 @@ export type SavedContact = {
 
 /**
  * Adds contacts to a survey, or updates contacts with the same address in its latest round; `contacts` must not repeat
- * an address. The survey must be locked, because an address that was deleted gets the number after its last round. A name
- * replaces the old one, properties are merged. Data of an older answer never replaces data of a newer one, and a
- * contact that has answered or unsubscribed stays so. Rows are locked in the order in which sending locks them. The
- * people of the contacts are updated too.
+ * an address. The survey must be locked, because a deleted address continues after its last round. A new name replaces
+ * the old one, properties are merged. Data of an older answer never replaces data of a newer one, and contacts that
+ * answered or unsubscribed keep that status. Rows are locked in the same order as in sending. The people of the contacts
+ * are updated too.
  */
 export async function saveContacts(
   sql: Sql,
@@ -104,7 +104,7 @@ const nextRound = (sql: Sql, { orgId, surveyId }: OrgSurvey, key: Part) => sql`
             where earlier.org_id = ${orgId} and earlier.survey_id = ${surveyId}
               and earlier.email_key = ${key} and earlier.superseded), 0) + 1`;
 
-/** Adds people `p` that are no contacts of a survey yet, in the order of their addresses. Returns how many it added. */
+/** Adds people `p` who are not contacts of the survey yet, sorted by address. Returns how many it added. */
 export async function insertMissing(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,

@@ -3,7 +3,7 @@ import type { OrgSurvey } from '../surveys/queries.ts';
 import { newToken } from './queries.ts';
 
 /**
- * When the current round of contact `c` asked it, or null if it has not. An email that failed or bounced counts, so that
+ * Time when the current round asked contact `c`, or null. An email that failed or bounced counts, so that
  * the contact is not asked before the next round. Retention may have deleted that email.
  */
 export const askedAt = (sql: Sql): Part => sql`
@@ -30,7 +30,8 @@ export type StartedContact = { id: string; email: string; key: string };
 
 /**
  * Adds a contact in the next round for each address whose next round is due, with the latest name and properties of the
- * person, and returns these contacts. The survey must be locked. The lateral join looks contacts up one by one, and they are locked in the order in which sending does.
+ * person, and returns these contacts. The survey must be locked. The lateral join looks contacts up one by one. Locks follow the
+ * order of sending.
  */
 export async function startRounds(
   sql: Sql,

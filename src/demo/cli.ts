@@ -13,7 +13,7 @@ import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 /** A checkout has a script that runs the right version of Node. */
 const program = isSea() ? 'askback' : 'ops/askback';
 
-/** `servePublic` runs the service with settings that let no email out. */
+/** `servePublic` runs the service with settings that prevent any email. */
 export const demoCommand = (servePublic: (tools: CommandTools) => Promise<void>) =>
   command({
     name: 'demo',

@@ -98,7 +98,7 @@ export async function fillDemo(
 
 export const visitorEmail = 'visitor@larkspur.example';
 
-/** Replaces the demo of a database that has nothing else by a new one, with a viewer and without a password. */
+/** Replaces the demo in a database without other organizations. The new one has a viewer without a password. */
 export async function refillDemo(tools: FillTools, now: Date): Promise<void> {
   const { db } = tools;
   const organizations = await listOrganizations(db);
@@ -170,7 +170,7 @@ export const tags = [
   { name: 'Refund', color: '#B91C1C' },
 ] as const;
 
-/** Nobody can sign in as a colleague: they have no password. */
+/** Colleagues have no password, so nobody can sign in as one of them. */
 type Colleague = { name: string; email: string; role: Role };
 const colleagues: readonly Colleague[] = [
   { name: 'Mara Lindholm', email: 'mara@larkspur.example', role: 'editor' },

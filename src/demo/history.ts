@@ -379,7 +379,7 @@ function tagsOf({ comment, category, handling: { luck } }: PastResponse): string
 }
 
 const webhookDays = 30;
-/** Every so many deliveries the subscriber is away: for one attempt, or for both. */
+/** Every 23rd delivery fails at its first attempt, and every 61st at all attempts. */
 const retriedEvery = 23;
 const failedEvery = 61;
 

@@ -60,7 +60,7 @@ const refuseWrites: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-/** Fills the demo now and every day. Returns a function that ends this. */
+/** Fills the demo now and every day. Returns a function that stops the timer. */
 export async function keepPublicDemo(
   tools: { db: Db; secrets: Secrets },
   onError: (error: unknown) => void,

@@ -10,7 +10,7 @@ import sayings from './sayings.json' with { type: 'json' };
  * comments speak of the app and of deliveries, and after about ten weeks most customers have come back.
  */
 export const storyDays = 380;
-/** Within a year, so that Home compares it with nothing. */
+/** Less than a year, so that Home shows no comparison. */
 const answeredDays = 363;
 export const reminderDays = 5;
 const dayMs = 86_400_000;
@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 const monthDays = 30.4;
 const lastCampaignDays = 10;
 const campaigns = 12;
-/** In these days after the update comments speak of it, and later of the recovery. */
+/** Days after the update until which comments mention it, and then the recovery. */
 const releaseDays = 75;
 const recoveryDays = 140;
 
@@ -187,7 +187,7 @@ export function questionsOf({ template, topic }: DemoSurvey): QuestionsInput {
 export type StoryContact = ReturnType<ReturnType<typeof createStory>['contact']>;
 export type StoryAnswer = ReturnType<ReturnType<typeof createStory>['answer']>;
 
-/** The history of one survey until now, oldest first, the same for the same survey and time. */
+/** The history of one survey until now, oldest first. The same survey and time give the same history. */
 export function makeStory(survey: DemoSurvey, now: Date) {
   const { contact, answer, daysAgo, tell } = createStory(survey, now);
   const contacts = Array.from({ length: survey.people }, (_, place) => contact(place)).sort(
@@ -311,7 +311,7 @@ function createStory(survey: DemoSurvey, now: Date) {
     };
   }
 
-  /** Writes comments in the order of time: each again only after all others of its kind, and never twice in a row. */
+  /** Writes comments in chronological order. Repeats one only after all others of its kind, and never twice in a row. */
   function tell(answers: StoryAnswer[]) {
     const decks = new Map<string, string[]>();
     let last: string | undefined;
@@ -365,7 +365,7 @@ function shuffled<T>(list: readonly T[], random: () => number): T[] {
   return keyed.sort((one, other) => one.key - other.key).map(({ item }) => item);
 }
 
-/** The same people answer several surveys, except that employees are other people. */
+/** The same customers answer several surveys. Employees are separate people. */
 function customerAt(place: number, topic: Topic) {
   const number = topic === 'employees' ? place + 5000 : place * (topic === 'nps' ? 1 : 2);
   const first = firstNames[number % firstNames.length]!;

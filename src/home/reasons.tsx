@@ -66,7 +66,7 @@ export function ReasonsPart(props: ReasonsProps) {
   );
 }
 
-/** Bones while the part loads. Without script, a link to the page with the part. */
+/** Skeleton while the section loads. Without JavaScript, a link to the page with the section. */
 const Coming = ({ children }: { children: Child }) => (
   <>
     <div class="stack bones" aria-hidden="true">
@@ -188,7 +188,7 @@ function Segments({ path, scope, period, comparison: { by, segments } }: Segment
   );
 }
 
-/** Compares the highest with the lowest segment, and says only what is larger than chance. */
+/** Compares the highest and lowest segments, and reports only a significant difference. */
 export function describeSegments(type: SurveyType, segments: readonly MeasuredSegment[]): string {
   const [first, last] = [segments[0], segments.at(-1)];
   const sampled = `Top values in the latest ${count(sampledResponses)} responses, with 95% intervals.`;

@@ -72,7 +72,7 @@ export type ImportChoice = {
 
 type FileReader = (onFile: (file: UploadedFile) => Promise<void>) => Promise<ImportChoice>;
 
-/** Stores files while they arrive, so that they never are in memory, and enqueues their check. */
+/** Stores files while they arrive, so that memory never holds a whole file, and enqueues their check. */
 export async function receiveFiles({ db }: ImportTools, by: Writer, read: FileReader) {
   const { orgId, actor } = by;
   if ((await countWaitingBytes(db, orgId)) > maxWaitingBytes) {

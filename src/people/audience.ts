@@ -8,7 +8,7 @@ import type { OrgSurvey } from '../surveys/queries.ts';
 import { Filter, FilterInput, matchesFilter, type PeopleFilter } from './filter.ts';
 import { lockSegmentForUse } from './segments.ts';
 
-/** Whom a campaign or the rounds of a survey ask: everybody in the directory, a segment, or a filter. */
+/** People that a campaign or the rounds of a survey ask: everybody in the directory, a segment, or a filter. */
 export type Audience = 'people' | { segment_id: string } | { filter: PeopleFilter };
 
 export const AudienceInput = v.union(

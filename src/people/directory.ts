@@ -167,7 +167,7 @@ export async function importPeople(
   text: string,
 ) {
   const imported = await readContacts(text);
-  // In the order of the addresses, so that two imports of the same people do not deadlock.
+  // Sorted by address, so that two imports of the same people do not deadlock.
   imported.sort((one, other) => (one.key < other.key ? -1 : 1));
   return await inRetriedTransaction(db, async (tx) => {
     await holdOffErasures(tx, orgId);

@@ -6,7 +6,7 @@ import type { OrgId } from '../limits.ts';
 const everyOp = ['is', 'is_not', 'contains', 'gt', 'lt', 'exists'] as const;
 export type FilterOp = (typeof everyOp)[number];
 
-/** One condition. Values other than of `exists` are kept as text. */
+/** One condition. Values are stored as text, except for `exists`. */
 export type Condition = { field: string; op: FilterOp; value: string | boolean };
 export type PeopleFilter = { all: Condition[] };
 
@@ -89,7 +89,7 @@ type RawCondition = {
   value?: string | number | boolean | null | undefined;
 };
 
-/** The wrong field of a condition, and why it is wrong. */
+/** The invalid part of a condition, and the reason. */
 function complaintOf({
   field,
   op,
@@ -150,7 +150,7 @@ export const Filter = v.object({
   ),
 });
 
-/** The condition that a row `p` of people, of an organization that the caller names, satisfies a filter. */
+/** SQL condition: row `p` of people matches a filter. The caller limits rows to the organization. */
 export const matchesFilter = (sql: Sql, orgId: OrgId, { all }: PeopleFilter): Part =>
   all
     .map((condition) => compile(sql, orgId, condition))
@@ -189,7 +189,7 @@ function compile(sql: Sql, orgId: OrgId, { field, op, value }: Condition): Part 
   }
 }
 
-/** Equality uses the index of properties. It has numbers and booleans as such, and a filter has them as text. */
+/** Equality uses the index of properties. Filters store numbers and booleans as text, so both types are looked up. */
 function propertyCondition(sql: Sql, name: string, op: FilterOp, text: string): Part {
   const property = sql`(p.properties ->> ${name}::text)`;
   if (op !== 'is')
@@ -211,7 +211,7 @@ function textCondition(sql: Sql, value: Part, op: FilterOp, text: string): Part 
     : sql`${value} = ${text}::text`;
 }
 
-/** A text that is no number satisfies no comparison. */
+/** Text that is not a number matches no comparison. */
 function compareNumber(sql: Sql, value: Part, op: FilterOp, text: string): Part {
   if (op === 'exists') return sql`${value} is not null`;
   const number = sql`number_in((${value})::text)`;
@@ -231,7 +231,7 @@ const lastAnswer = (sql: Sql, orgId: OrgId, column: Part): Part => sql`(
 
 const maxDays = 100_000;
 
-/** Compares the whole days since the last first email of a survey. Semijoins let Postgres choose the plan. */
+/** Compares whole days since the latest survey email, without reminders. Semijoins let Postgres choose the plan. */
 function askedCondition(sql: Sql, orgId: OrgId, op: FilterOp, days: number): Part {
   const asked = (condition: Part) => sql`exists (
     select from contacts c

@@ -98,7 +98,7 @@ type SegmentAct = 'segment.created' | 'segment.changed' | 'segment.deleted';
 const recordSegment = (tx: Sql, { orgId, actor }: Writer, act: SegmentAct, { id, name }: Segment) =>
   recordAct(tx, { orgId, actor, act, target: { kind: 'segment', id }, details: { name } });
 
-/** `lock` waits for transactions that begin to use the segment, and keeps others from it. */
+/** `lock` waits for transactions that start using the segment, and blocks new ones. */
 export async function getSegment(
   sql: Sql,
   orgId: string,

@@ -67,7 +67,7 @@ const OptionLabel = Line(200);
 const OptionId = v.pipe(
   v.string('must be text'),
   v.regex(/^[A-Za-z0-9_-]{1,40}$/, 'must be letters, digits, _ and -, at most 40'),
-  // Objects by option id would lose it.
+  // Objects with option ids as keys would lose it.
   v.notValue('__proto__', 'must not be __proto__'),
 );
 

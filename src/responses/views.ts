@@ -107,7 +107,7 @@ export const maxCounted = 100;
 
 export type ViewCounts = { detractors: number; mine: number; held: number };
 
-/** The numbers of the built-in views that an index can count fast. */
+/** Counts of the built-in views that have a suitable index. */
 export async function countViews(sql: Sql, { orgId, memberId }: Owner): Promise<ViewCounts> {
   return one(
     await sql<ViewCounts[]>`

@@ -118,7 +118,7 @@ export async function lockOpenSurvey(tx: Sql, survey: OrgSurvey) {
   });
 }
 
-/** Decides who gets the email, for sends and campaigns alike. `at` is when rounds must be due. */
+/** Decides who gets the email, for sends and campaigns alike. Rounds must be due at `at`. */
 export async function judgeContacts(
   sql: Sql,
   survey: OrgSurvey,

@@ -43,7 +43,7 @@ const isInPane = async (page: Page, at: number) =>
     .locator(`#answer[data-address="${await row(page, at).getAttribute('href')}"]`)
     .waitFor();
 
-test('the first response is open, and others open with their own URL', async () => {
+test('the inbox opens the first response, and others by their own URL', async () => {
   const page = await open('?category=detractor');
   await isInPane(page, 0);
   assert.equal(page.url(), `${list}?category=detractor`);
@@ -64,7 +64,7 @@ test('the first response is open, and others open with their own URL', async () 
   assert.ok(await kept?.evaluate((element) => element.isConnected), 'the list was loaded again');
 });
 
-test('single keys work outside of fields, and can be turned off', async () => {
+test('single-key shortcuts work outside fields and can be turned off', async () => {
   const page = await open('?category=passive');
   await page.keyboard.press('j');
   await isShown(page, 1);
@@ -243,7 +243,7 @@ test('an action on selected responses refreshes the open one', async () => {
   await isShown(page, 0);
 });
 
-test('a response opened by its URL is beside its list, or alone if narrow', async () => {
+test('a response URL shows it beside its list, or alone on narrow screens', async () => {
   const page = await open('?category=detractor');
   const address = await addressOf(page, 2);
   await page.goto(address);

@@ -9,7 +9,7 @@ import { memberBrowser } from '../support/probe/member.ts';
 const { db } = await testDatabase();
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** A survey that all contacts were asked some days ago. */
+/** A survey whose contacts were all asked some days ago. */
 async function scene({ role = 'editor' as 'viewer' | 'editor', daysAgo = 10, people = 4 } = {}) {
   const org = await makeOrganization(db);
   const survey = await makeSurvey(db, org, { name: 'Customer loyalty' });
@@ -26,7 +26,7 @@ async function scene({ role = 'editor' as 'viewer' | 'editor', daysAgo = 10, peo
 const read = async (answer: Promise<Response>) => await (await answer).text();
 const versionIn = (html: string) => /name="version" value="([^"]+)"/.exec(html)![1]!;
 
-test('rounds are set, scheduled, asked, counted and switched off', async () => {
+test('rounds are set, scheduled, asked, counted and turned off', async () => {
   const { path, get, post, org, survey, contacts, stored } = await scene();
   const blank = await read(get(`${path}/repeat`));
   assert.match(blank, /No rounds in this time/);

@@ -75,7 +75,7 @@ async function scene({ repeat = {}, organization, survey, people = 3, says }: Op
   };
 }
 
-test('rounds ask each contact again after the days, and not before', async () => {
+test('rounds ask each contact again after every_days, not earlier', async () => {
   const { at, rounds, mailed } = await scene();
   assert.equal(await at(30, -1000), 0);
   assert.equal(await at(30), 3);
@@ -89,7 +89,7 @@ test('rounds ask each contact again after the days, and not before', async () =>
   assert.equal(await at(60), 6);
 });
 
-test('a spread cycle asks each contact once, on even days', async () => {
+test('a spread cycle asks each contact once, evenly over the days', async () => {
   const { at, schedule, rounds } = await scene({ repeat: { spread: true }, people: 300 });
   await at(29);
   const days = await schedule();
@@ -127,7 +127,7 @@ const send = (survey: { orgId: string; surveyId: string }, emails: readonly stri
     traceparent: null,
   });
 
-test('a send starts the round of a contact that is due, and only then', async () => {
+test('a send starts the round of a contact only when it is due', async () => {
   const { orgId, surveyId, at, contacts, clock, work, rounds } = await scene({
     people: 1,
     repeat: { spread: true },
@@ -153,7 +153,7 @@ test('a send starts the round of a contact that is due, and only then', async ()
   assert.equal(await at(31), 1);
 });
 
-test('a day asks at most per_day, and the rest stays due', async () => {
+test('a day asks at most per_day contacts, and the rest stays due', async () => {
   const { at, schedule } = await scene({ people: 5, repeat: { per_day: 2 } });
   assert.equal(await at(30), 2);
   assert.equal(await at(30, 3_600_000), 2);
@@ -169,7 +169,7 @@ test('a round sends what the monthly limit allows, and the rest next month', asy
   assert.equal(await at(nextMonth), 4);
 });
 
-test('rounds follow repeat when it is switched off, on and changed', async () => {
+test('rounds follow repeat when it is turned off, turned on or changed', async () => {
   const { at, change, clock } = await scene();
   clock.at = new Date(start.getTime() + 29 * dayMs);
   await change(null);
@@ -193,7 +193,7 @@ test('two planners at once start each round once', async () => {
   ]);
 });
 
-test('missed days are caught up over the next ones', async () => {
+test('contacts of missed days are asked over the next days', async () => {
   const { at } = await scene({ people: 300, repeat: { spread: true } });
   await at(30);
   const before = await at(31);
@@ -232,7 +232,7 @@ test('a round keeps its hour when summer time begins', async () => {
   assert.equal(await at(90, -3_600_000), 3);
 });
 
-test('a survey that its last answer completed continues with rounds', async () => {
+test('rounds continue when the last answer completed the survey', async () => {
   const { at, surveyId } = await scene();
   await db`
     update surveys set status = 'completed', completed_by = 'answers', completed_at = ${start} where id = ${surveyId}`;
@@ -241,7 +241,7 @@ test('a survey that its last answer completed continues with rounds', async () =
   assert.equal(survey!['status'], 'active');
 });
 
-test('reminders are sent in each round, and not after the next has begun', async () => {
+test('reminders are sent in each round until the next one begins', async () => {
   const reminders = db.json([{ after_days: 5 }]);
   const { at, mailed } = await scene({
     people: 1,
@@ -255,7 +255,7 @@ test('reminders are sent in each round, and not after the next has begun', async
   );
 });
 
-test('an audience adds new people, and stops asking who left it', async () => {
+test('an audience adds new people and stops asking people who left it', async () => {
   const { at, orgId, surveyId, mailed } = await scene({
     people: 1,
     repeat: { audience: { filter: { all: [{ field: 'property.plan', op: 'is', value: 'pro' }] } } },

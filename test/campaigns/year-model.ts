@@ -12,7 +12,7 @@ type Person = {
   email: string;
   place: bigint;
   asks: Ask[];
-  /** Days of emails of any survey that may have arrived. */
+  /** Days of emails that may have arrived, of any survey. */
   mailed: number[];
   supported: boolean;
   blocked: { unsubscribed: boolean; bounced: boolean };
@@ -23,7 +23,7 @@ type Person = {
 
 type Wish = { idOf: (email: string) => string; bounces: (email: string) => boolean };
 
-/** The emails of each person, by the words of the documentation. */
+/** The emails of each person, as documented. */
 export function companyModel({ firstDay, zone }: { firstDay: Temporal.PlainDate; zone: string }) {
   const people = new Map<string, Person>();
   const dateOf = (day: number) => firstDay.add({ days: day });
@@ -118,7 +118,7 @@ export function companyModel({ firstDay, zone }: { firstDay: Temporal.PlainDate;
         person.mailed.push(day);
       }
     },
-    /** Asks people without asking those who were added today in a later round as well. */
+    /** Asks due people first, so that nobody who is added today is asked twice. */
     sweep(day: number, wish: Wish) {
       askAgain(day, wish);
       askNewPeople(day, wish.bounces);

@@ -203,6 +203,6 @@ function randomOf(seed: number) {
   };
 }
 
-/** A number of events with this mean. */
+/** Draws a number of events with this mean. */
 const often = (random: () => number, mean: number) =>
   Math.floor(mean) + (random() < mean % 1 ? 1 : 0);

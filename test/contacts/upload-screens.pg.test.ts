@@ -20,7 +20,7 @@ test('contact screen shows a refusal as a sentence', async () => {
   assert.ok(html.includes('|The survey is closed, so you cannot add contacts.|'), html);
 });
 
-test('workbook of Excel becomes contacts with names and languages', async () => {
+test('an Excel workbook becomes contacts with names and languages', async () => {
   const org = await makeOrganization(db);
   const survey = await makeSurvey(db, org);
   const { home, get, post } = await memberBrowser(db, { app, org, role: 'editor' });
@@ -45,7 +45,7 @@ test('workbook of Excel becomes contacts with names and languages', async () => 
   assert.deepEqual([...rejects], [{ line: 4 }]);
 });
 
-test('workbook that cannot be read is refused with a sentence', async () => {
+test('rejects an unreadable workbook and says why', async () => {
   const org = await makeOrganization(db);
   const survey = await makeSurvey(db, org);
   const { home, post } = await memberBrowser(db, { app, org, role: 'editor' });

@@ -97,7 +97,7 @@ test('import shows its rows before anything changes, then imports them', async (
   assert.ok((await show(list)).includes('|Delighted history|Imported|'));
 });
 
-test('importing the same files twice doubles nothing', async () => {
+test('importing the same files twice adds nothing', async () => {
   const { org, check, start, show } = await scene();
   await start(await check(delightedFiles));
   const first = await countIn(org);
@@ -161,7 +161,7 @@ test('import reports an error that repeats, and can continue', async () => {
   assert.equal((await countIn(org))['responses'], 10);
 });
 
-test('file without scores is named with its reason, others are imported', async () => {
+test('import names a file without scores and imports the others', async () => {
   const { org, check, start, show } = await scene();
   const it = await check({ 'notes.csv': 'Colour\nred\n', 'responses.csv': manyRows(3) });
   assert.match(
@@ -172,7 +172,7 @@ test('file without scores is named with its reason, others are imported', async 
   assert.equal((await countIn(org))['responses'], 3);
 });
 
-test('kind of a file can be chosen', async () => {
+test('a member can choose the kind of a file', async () => {
   const { org, check, post, start, show } = await scene();
   const it = await check({ 'Unsubscribed.csv': 'Email\nann@people.test\n' });
   assert.match(await show(it.path), /Choose the kind of data: unsubscribed if all of them did/);

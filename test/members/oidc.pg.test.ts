@@ -74,7 +74,7 @@ for (const [way, groups] of [
   ['an invitation', []],
   ['a group', [{ group: 'admins', role: 'owner' as const }]],
 ] as const) {
-  test(`first owner by ${way} brings the time zone of the browser`, async () => {
+  test(`the first owner by ${way} sets the time zone of the browser`, async () => {
     const org = await makeOrganization(db);
     const person = account({ groups: ['admins'] });
     if (way === 'an invitation') await invite(person.email!, 'owner', org);

@@ -30,13 +30,13 @@ test('the doctor warns when a newer version is available', async () => {
   }
 });
 
-test('the doctor asks nobody for updates without an address', async () => {
+test('the doctor checks for no update without an update URL', async () => {
   requests.length = 0;
   assert.deepEqual(await examineUpdate(null), []);
   assert.equal(requests.length, 0);
 });
 
-test('an update check sends a GET without anything of the installation', async () => {
+test('an update check reveals nothing about the installation', async () => {
   requests.length = 0;
   await examineUpdate(at('/latest.json'), '1.0.0');
   const [request] = requests;
@@ -46,6 +46,6 @@ test('an update check sends a GET without anything of the installation', async (
   assert.doesNotMatch(JSON.stringify(others), /1\.0\.0|cookie|referer/i);
 });
 
-test('an address that tells no version is a warning', async () => {
+test('the doctor warns when the update URL returns no version', async () => {
   assert.match((await statusOf('/page', '1.0.0'))!.message, /does not tell the latest version/);
 });

@@ -80,7 +80,7 @@ test('changing a person keeps its contacts', async () => {
   assert.deepEqual({ ...row }, { name: null, properties: {} });
 });
 
-test('a person refuses bad input and names the field', async () => {
+test('changing a person rejects bad input and names the field', async () => {
   const { call, read } = await scene();
   const error = async (path: string, body: object, method = 'PUT') => {
     const answer = await call(method, `/people/${path}`, body);

@@ -127,7 +127,7 @@ for (const [field, op, value, expected] of table) {
   );
 }
 
-test('all conditions of a filter hold, and none selects everybody', async () => {
+test('a filter requires all conditions, and an empty one matches everybody', async () => {
   assert.equal(await match([]), 'ada ben cy');
   assert.equal(
     await match([
@@ -175,7 +175,7 @@ test('a filter has at most 20 conditions', () => {
   assert.throws(() => parse(FilterInput, { all }), /all: must have at most 20 conditions/);
 });
 
-test('addAudience adds matching people who are no contacts yet', async () => {
+test('addAudience adds matching people who are not contacts yet', async () => {
   const surveyId = await makeSurvey(db, org_id);
   await makeContact(db, { org_id, survey_id: surveyId }, { email: 'BEN@people.test', name: 'Old' });
   const survey = { orgId: org_id, surveyId };

@@ -108,7 +108,7 @@ test('a person that does not change is not written', async () => {
   assert.deepEqual([...(await version())], [...before]);
 });
 
-test('two imports of the same people end with all of them', async () => {
+test('two imports of the same people at once save all of them', async () => {
   const first = await scene();
   const second = { ...first, surveyId: await makeSurvey(db, first.orgId) };
   const emails = Array.from({ length: 2500 }, (_, i) => `p${i}@people.test`);
@@ -127,7 +127,7 @@ test('two imports of the same people end with all of them', async () => {
   assert.deepEqual({ many, plans }, { many: 2500, plans: 1 });
 });
 
-test('statements that save the same people in another order do not deadlock', async () => {
+test('saving the same people in another order does not deadlock', async () => {
   const first = await scene();
   const second = { ...first, surveyId: await makeSurvey(db, first.orgId) };
   const rows = Array.from({ length: 300 }, (_, i) => contact(`p${i}@people.test`));
@@ -145,7 +145,7 @@ test('statements that save the same people in another order do not deadlock', as
   assert.equal((await people(first.orgId)).length, 300);
 });
 
-test('the migration makes people of existing contacts', async () => {
+test('the migration creates people from existing contacts', async () => {
   const { orgId, surveyId } = await scene();
   const second = await makeSurvey(db, orgId);
   const insert = (survey: string, over: object) => db`

@@ -27,7 +27,7 @@ async function scene(role: 'viewer' | 'editor' = 'editor') {
 
 const isPro = { field_0: 'property', property_0: 'plan', op_0: 'is', value_0: 'pro' };
 
-test('a segment is built row by row and selects people of the list', async () => {
+test('a segment is built row by row and filters the list of people', async () => {
   const { org, path, post, text } = await scene();
   const more = await post(`${path}/segments/new`, { ...isPro, name: 'Pro', do: 'add' });
   const rows = await more.text();
@@ -56,7 +56,7 @@ test('a segment is built row by row and selects people of the list', async () =>
   assert.match(await text('/segments'), /No segments yet/);
 });
 
-test('a segment names the wrong field and keeps what was typed', async () => {
+test('a segment names the wrong field and keeps typed values', async () => {
   const { path, post } = await scene();
   const wrong = {
     field_0: 'last_score',

@@ -217,7 +217,7 @@ test('a frame answers by the id of its response', async () => {
   assert.deepEqual(await stored(survey), { answers: { [taste.id]: { value: 1 } }, sent: true });
 });
 
-test('a shared link takes answers by its cookie alone', async () => {
+test('a shared link accepts answers only with its cookie', async () => {
   const { shared, survey, answers } = await asking();
   await post(shared, { score: '9' });
   const [{ id } = { id: '' }] = await answers();

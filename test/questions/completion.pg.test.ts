@@ -147,7 +147,7 @@ test('texts written after the event are analyzed again', async () => {
   assert.equal((await waiting()).length, 1);
 });
 
-test('a text that is emptied loses its analysis', async () => {
+test('clearing a text deletes its analysis', async () => {
   const { personal, organization, runJobs } = await scene();
   await post(personal, { score: '9' });
   await post(`${personal}/answers`, { [more.id]: 'First' });
@@ -164,7 +164,7 @@ test('a text that is emptied loses its analysis', async () => {
   assert.equal((await analyses()).length, 0);
 });
 
-test('a save that only empties completes nothing', async () => {
+test('saving only empty answers sends no event', async () => {
   const { personal, organization, bodies } = await scene();
   await post(personal, { score: '9' });
   const answers = [{ question_id: more.id, value: null }];

@@ -147,7 +147,7 @@ test('PATCH updates by id, removes unanswered questions, archives the rest', asy
   assert.equal(restored.data.questions[0]!.archived, false);
 });
 
-test('a survey refuses more than 200 questions with its archived ones', () => {
+test('a survey rejects more than 200 questions, including archived ones', () => {
   const text = (at: number) => ({ kind: 'text' as const, text: `Question ${at}?` });
   const archived = Array.from({ length: 200 }, (_, at) => ({ ...text(at), archived: true }));
   const full = mergeQuestions([], archived, new Set());

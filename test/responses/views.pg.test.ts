@@ -68,7 +68,7 @@ test('a view is saved, shown with its filters, renamed and deleted', async () =>
   assert.equal(viewsIn(await page()).length, 4);
 });
 
-test('a view needs a filter and a name of its own, and keeps what was typed', async () => {
+test('a view needs a filter and a unique name, and keeps typed values', async () => {
   const { page, save, list, post } = await inbox();
   assert.match(await save('All', 'page=3'), /Set a filter to save it as a view/);
   await save('Mine', 'owner=me');
@@ -84,7 +84,7 @@ test('a view needs a filter and a name of its own, and keeps what was typed', as
   assert.equal(viewsIn(await page()).length, 24);
 });
 
-test('a view is seen and changed by its member alone', async () => {
+test('only its member can see and change a view', async () => {
   const { org, list, save, idOf } = await inbox();
   await save('Mine', 'category=promoter');
   const id = await idOf('Mine');
@@ -126,7 +126,7 @@ test('built-in views select and count their responses', async () => {
   );
 });
 
-test('the last days follow the day of the organization', async () => {
+test('the last days end today in the time zone of the organization', async () => {
   const { org, of, page } = await inbox();
   await db`update organizations set time_zone = 'Pacific/Kiritimati' where id = ${org}`;
   const [day] = await db<{ start: Date }[]>`

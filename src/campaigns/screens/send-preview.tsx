@@ -21,7 +21,7 @@ type PreviewProps = {
   canTest: boolean;
 };
 
-/** The real email of a recipient, with a chooser for another one, a test, and the placeholders without a value. */
+/** The email of one recipient, a search for others, a test email, and placeholders without a value. */
 export function SendPreview({ judgement, reader, search, survey, canTest }: PreviewProps) {
   if (!reader) return null;
   return (

@@ -17,12 +17,12 @@ const maxRows = 1_048_576;
 const maxColumns = 16_384;
 const pieceLength = 256 * 1024;
 
-/** True for zip files, which workbooks of Excel (.xlsx) are. */
+/** True for zip files, the format of Excel workbooks (.xlsx). */
 export const isZip = (bytes: Uint8Array) =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4;
 
 /**
- * Reads the first visible sheet of a workbook that is not empty. Numbers stay as they are stored, dates become
+ * Reads the first visible sheet that is not empty. Numbers stay as they are stored, dates become
  * `2026-11-30` or `2026-11-30 09:00:00`. It unpacks and parses in small parts, so that other work continues, and sizes
  * are limited before and while it unpacks.
  */
@@ -137,7 +137,7 @@ async function readSheetNames(zip: ZipFile, parts: Parts) {
   return { sheets, is1904 };
 }
 
-/** Built-in formats of dates and times. */
+/** Ids of the built-in date and time formats. */
 const dateFormats = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 30, 36, 45, 46, 47, 50, 57]);
 
 /** For each style of a cell, whether its number is a date. */

@@ -129,7 +129,7 @@ export function findServer(cluster: string): Running | undefined {
   return { pid, executable, socketFolder: lines[4] ?? '', ready: lines[7]?.trim() === 'ready' };
 }
 
-/** A process of a service with its own user namespace. Taking its pid file for a stray one would end the server. */
+/** Refuses a process in another user namespace. Treating its pid file as stale would end that server. */
 function refuseHidden(pid: number, cluster: string) {
   try {
     if (process.platform === 'linux') readlinkSync(`/proc/${pid}/cwd`);

@@ -89,7 +89,7 @@ export async function listen(
   };
 }
 
-/** Node has one limit for all requests, which is the one of uploads. */
+/** Node has a single limit for all requests: it is set to the limit for uploads. */
 function limitTime(request: IncomingMessage, ms: number) {
   const timer = setTimeout(() => {
     if (request.complete) return;

@@ -1,14 +1,14 @@
 import { statfsSync } from 'node:fs';
 import { Worker as Thread } from 'node:worker_threads';
 
-// Taken at the start, because `restrictToNetwork` removes the constructor for everything else.
+// Saved at startup, because `restrictToNetwork` removes the constructor for all other code.
 const ThreadConstructor = Thread;
 
 export type DiskSpace = { freeBytes: number; totalBytes: number };
 
 type Stats = { bavail: number; blocks: number; bsize: number };
 
-/** Once the process may not read files any more, a short-lived thread asks, which may read only this folder. */
+/** After the process has lost access to files, a short-lived thread reads this folder alone. */
 export async function readDiskSpace(folder: string): Promise<DiskSpace> {
   const isAllowed = !process.permission || process.permission.has('fs.read', folder);
   const { bavail, blocks, bsize } = isAllowed ? statfsSync(folder) : await readInThread(folder);

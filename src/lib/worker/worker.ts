@@ -2,7 +2,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import { createSemaphore, TooManyWaiting } from '../async/semaphore.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
-// Taken at the start, because `restrictToNetwork` removes the constructor for everything else.
+// Saved at startup, because `restrictToNetwork` removes the constructor for all other code.
 const ThreadConstructor = Thread;
 
 /** A file of the checkout, or source text from the executable. */

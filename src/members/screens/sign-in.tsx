@@ -236,7 +236,7 @@ const PendingFlow = v.object({
   next: v.string(),
   /** The session that re-authenticates; null for a sign-in. */
   session: v.nullable(v.string()),
-  /** The browser's, which becomes that of an organization without an owner. */
+  /** Time zone of the browser. An organization without an owner adopts it. */
   time_zone: v.optional(v.nullable(v.string()), null),
 });
 

@@ -97,7 +97,7 @@ const Message = ({ text }: { text: string }) => (
   <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
 );
 
-/** Six cards with their most telling figures. */
+/** Six cards with the key figures. */
 export function Cards({ board }: { board: Board }) {
   const { findings, mails, deliveries, waiting, failedJobs, database, disk, backupAgeSeconds } =
     board;
@@ -253,7 +253,7 @@ function Columns({ good, poor }: { good: Counted; poor: Counted }) {
   );
 }
 
-/** All checks: the ones that need a reader are open, the others folded. */
+/** All checks. Those that need attention are expanded, the others collapsed. */
 export function ChecksPart({ board }: { board: Board }) {
   const { findings, slow, isLate } = board;
   const passed = findings.filter(({ status }) => status === 'ok');

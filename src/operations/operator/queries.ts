@@ -99,7 +99,7 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
     order by oldest_seconds desc, task`;
 }
 
-/** `byFiveMinutes` has the count of each five minutes of the hour by its age, from 0 to 11. */
+/** `byFiveMinutes` counts the last hour in steps of five minutes, by age from 0 to 11. */
 export type Outcome = { status: string; count: number; byFiveMinutes: Record<string, number> };
 
 const sumOutcomes = (sql: Sql, rows: Part): Part => sql`

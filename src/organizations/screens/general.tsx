@@ -265,7 +265,7 @@ function GeneralForm(props: SettingsFormProps) {
 
 type GroupProps = { id: string; title: string; sub?: string; children?: Child };
 
-/** A part of a form, which links can name. */
+/** A section of a form with an anchor for links. */
 const Group = ({ id, title, sub, children }: GroupProps) => (
   <section class="card stack" aria-labelledby={id}>
     <div>

@@ -3,7 +3,7 @@ import type { Question } from '../../questions/definition.ts';
 import { listQuestions } from '../../questions/queries.ts';
 import type { Category, SurveyType } from '../../survey-types.ts';
 
-/** The names of what filters and forms offer. */
+/** Names of the choices in filters and forms. */
 export type FilterChoices = {
   surveys: { id: string; name: string }[];
   tags: { id: string; name: string }[];

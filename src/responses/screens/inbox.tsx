@@ -130,7 +130,7 @@ function readFilters(c: Context<ScreenEnv>): { queries: Queries; form: FormState
   return { queries, form: { typed, errors } };
 }
 
-/** With the word below the list, for the first ones. */
+/** Key, description, and a short label for the line below the list. */
 const readingKeys = [
   ['j', 'Next response', 'next'],
   ['k', 'Previous response', 'previous'],

@@ -255,7 +255,7 @@ function HeldNotice(props: DetailProps) {
   );
 }
 
-/** The keys are those of the list below the responses. */
+/** Buttons have the keys from the line below the list. */
 function ResponseActions(props: Omit<DetailProps, 'editor'> & { editor: string }) {
   const { state, owner } = props.response;
   const name = props.choices.members.find(({ email }) => email === owner)?.name ?? owner;

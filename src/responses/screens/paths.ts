@@ -50,7 +50,7 @@ export const me = 'me';
 
 type Reader = { organization: Pick<CurrentOrganization, 'timeZone'>; member: { email: string } };
 
-/** Parameters of the API for those of a screen: `owner=me`, the last `days`, and the default time zone, as on Home. */
+/** Converts a screen's parameters to those of the API: `owner=me`, the last `days`, the default time zone. */
 export function forApi({ days, ...queries }: Queries, { organization, member }: Reader): Queries {
   const { timeZone } = organization;
   const count = Number(days?.[0]);

@@ -65,7 +65,7 @@ export async function readViews(c: Context<ScreenEnv>, db: Db): Promise<Views> {
 
 type ViewActionsProps = { path: string; query: URLSearchParams; views: Views };
 
-/** Saves the filters as a view, or leads to the view that has them. */
+/** Saves the filters as a view, or opens the view that has them. */
 export function ViewActions({ path, query, views: { current } }: ViewActionsProps) {
   const hasFilters = filtersIn(queriesOf(query)).length > 0;
   if (current === 'built-in' || !hasFilters) return null;
@@ -150,7 +150,7 @@ const addressOf = (c: Context<ScreenEnv>, { filters }: SavedView) =>
 
 const trail = (c: Context<ScreenEnv>) => [{ text: 'Responses', href: pathOf(c) }];
 
-/** The form again, after a mistake. */
+/** Shows the form again with its errors. */
 function showNewView(c: Context<ScreenEnv>, form: FormState) {
   const query = String(form.typed['query'] ?? '');
   return renderScreen(c, {

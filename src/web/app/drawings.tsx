@@ -10,7 +10,7 @@ type GaugeProps = {
   interval: Interval | null;
   bounds: ValueBounds;
   format: (value: number) => string;
-  /** The name of the number. */
+  /** Label of the number. */
   label: string;
 };
 

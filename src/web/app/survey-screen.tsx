@@ -19,7 +19,7 @@ type SurveyScreen = {
   /** The name of the survey by default. */
   title?: string;
   body: Child;
-  /** Stand before the actions of every tab. */
+  /** Shown before the actions that every tab has. */
   actions?: Child;
   status?: ContentfulStatusCode;
 };
