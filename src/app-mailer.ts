@@ -35,7 +35,7 @@ export function createAppMailer({ transport, dkim, mailFrom, publicUrl }: AppMai
     const address = mailableAddress(to.address);
     if (!address) return rejectAddress('email cannot be sent to this address');
     const sender = mailFrom ?? own;
-    // A host without a domain, such as localhost, has no address that could be mailed from.
+    // Falls back to the recipient, because a host such as localhost is not a valid sender domain.
     const from = mailableAddress(sender.address) ?? address;
     const letter = compose({
       from: { name: sender.name, address: from },

@@ -254,8 +254,8 @@ export const errorCodes = {
   },
   segment_in_use: {
     status: [409],
-    error: 'the segment is in use: the campaign Spring is sent to it',
-    remedy: 'Keep it, or take it out of the rounds of the survey.',
+    error: 'the segment is in use by the campaign Spring',
+    remedy: 'Keep the segment. If a survey uses it, choose another audience for its rounds.',
   },
   campaign_over: {
     status: [409],

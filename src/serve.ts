@@ -224,7 +224,7 @@ async function start({
   await parts.start(
     'requests',
     () => listener.open(app.fetch),
-    // Requests in flight also had the drain time.
+    // Requests in flight have already used the drain time.
     () => listener.drain(requestsLimitMs - config.drainSeconds * 1000),
   );
   let isLost = false;

@@ -14,7 +14,7 @@ test('a public demo lets visitors in as viewers and refuses every write', async 
   const service = serveDemo();
   const address = addressIn(await service.ready());
   const page = await (await fetch(`${address}/sign-in`)).text();
-  assert.match(page, /action="\/demo"[\s\S]*Look around/);
+  assert.match(page, /action="\/demo"[\s\S]*Explore the demo/);
 
   const signedIn = await fetch(`${address}/demo`, { method: 'POST', redirect: 'manual' });
   const [Cookie = ''] = (signedIn.headers.get('Set-Cookie') ?? '').split(';');

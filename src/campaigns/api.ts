@@ -275,7 +275,7 @@ const Schedule = v.object({
         v.string(),
         'a day in the time zone of the send window, or of the organization',
       ),
-      count: described(Count, 'contacts whose next round begins, as far as is known today'),
+      count: described(Count, 'contacts whose next round begins on this day, as currently planned'),
     }),
   ),
 });

@@ -17,10 +17,10 @@ const program = isSea() ? 'askback' : 'ops/askback';
 export const demoCommand = (servePublic: (tools: CommandTools) => Promise<void>) =>
   command({
     name: 'demo',
-    does: 'loads a demo organization with a year of feedback, once, and prints its keys',
+    does: 'loads a demo organization with a year of feedback and prints its keys',
     options: {
       yes: flag('add the demo even if there are other organizations'),
-      public: flag('serve a read-only demo, filled anew at each start and every day'),
+      public: flag('serve a read-only demo, reset at each start and every day'),
     },
     async run(tools: CommandTools, options) {
       if (!options.public)

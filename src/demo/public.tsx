@@ -25,10 +25,10 @@ export const publicDemoRoutes = (tools: SessionTools): Hono<RequestEnv> =>
         body: (
           <form method="post" action={signInPath} class="fields">
             <p class="soft">
-              Look around in a coffee roaster with a year of feedback. You can open everything and
-              change nothing. The demo starts anew every day.
+              Explore a coffee roaster’s year of feedback. You can open everything but change
+              nothing. The demo is reset every day.
             </p>
-            <Submit>Look around</Submit>
+            <Submit>Explore the demo</Submit>
           </form>
         ),
       }),

@@ -92,7 +92,7 @@ function ThemesCard({ path, scope, period, reasons }: ReasonsProps) {
       </div>
       {reasons === null ? (
         <Coming>
-          <p class="soft">All themes has the themes of these comments.</p>
+          <p class="soft">To see the themes of these comments, open All themes.</p>
         </Coming>
       ) : reasons.themes.length === 0 ? (
         <p class="soft">No themes in these comments.</p>
@@ -195,8 +195,8 @@ export function describeSegments(type: SurveyType, segments: readonly MeasuredSe
   if (!first || !last || first === last) return sampled;
   const isClear = compare(type, last.measured, first.measured)?.meaning === 'worse';
   return isClear
-    ? `${last.value} is lower than ${first.value} by more than chance. ${sampled}`
-    : `The differences may be chance. ${sampled}`;
+    ? `${last.value} is significantly lower than ${first.value}. ${sampled}`
+    : `The differences may be due to chance. ${sampled}`;
 }
 
 type TableProps = { type: SurveyType; by: string; segments: readonly MeasuredSegment[] };

@@ -60,7 +60,7 @@ export async function surveyTrend(
     <div class="grid main-side">
       <section class="card" aria-labelledby="trend-heading">
         <div class="title">
-          <h2 id="trend-heading">Over time</h2>
+          <h2 id="trend-heading">Trend</h2>
           <TrendLegend by={by} />
         </div>
         <Trend {...{ type, timeZone, by, steps }} />

@@ -55,7 +55,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
     return (
       <Part id="standing" title="Reading the files">
         <p role="status" aria-busy="true">
-          This takes a few seconds for each 10,000 rows. <a href={here}>Refresh</a>
+          This takes a few seconds per 10,000 rows. <a href={here}>Refresh</a>
         </p>
         <div class="acts">{toDelete}</div>
       </Part>
@@ -98,7 +98,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
       {status === 'failed' ? (
         <Notice
           kind="failed"
-          text={`The import stopped: ${toSentence(row.reason ?? 'unknown reason')} Rows that were imported stay, and importing them again changes nothing.`}
+          text={`The import stopped: ${toSentence(row.reason ?? 'unknown reason')} Imported rows stay, and importing them again changes nothing.`}
         />
       ) : null}
       <p>
@@ -165,7 +165,7 @@ function FilesPart({
   const mayChoose = row.status === 'checked';
   const table = (
     <DataTable
-      caption="Files with the numbers of their rows"
+      caption="Row counts by file"
       columns={[
         { head: 'File' },
         { head: 'Contains' },

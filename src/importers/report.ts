@@ -79,15 +79,17 @@ type Figures = Pick<ImportReport, 'inFile' | 'before' | 'after' | 'imported'>;
 export function verdict({ inFile, before, after, imported }: Figures): string {
   const meanwhile = after.responses - before.responses - imported.responses;
   if (meanwhile !== 0) {
-    const change = meanwhile > 0 ? `${meanwhile} arrived` : `${-meanwhile} were deleted`;
-    return `During the import, ${change}: the survey now has ${after.responses}.`;
+    const change = meanwhile > 0 ? 'arrived' : 'disappeared';
+    return `During the import, ${responsesText(Math.abs(meanwhile))} ${change}: the survey now has ${after.responses}.`;
   }
   const others = after.responses - inFile.responses;
   if (others > 0) return `All imported: the survey has ${others} more from elsewhere.`;
   if (isDeepEqual(inFile, after)) return 'All imported: file and survey match.';
-  const erased = imported.erased > 0 ? `: ${imported.erased} belong to erased people` : '';
-  return `File and survey differ: ${-others} responses are missing in the survey${erased}.`;
+  const erased = imported.erased > 0 ? `, ${imported.erased} of erased people` : '';
+  return `File and survey differ. Missing in the survey: ${responsesText(-others)}${erased}.`;
 }
+
+const responsesText = (number: number) => (number === 1 ? '1 response' : `${number} responses`);
 
 const isDeepEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 

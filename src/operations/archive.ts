@@ -61,7 +61,7 @@ const backupCommand = databaseCommand({
   async run(db, { file: target, force, keep }, { config, tools }) {
     const folder = isFolder(target) ? target : undefined;
     if (keep !== undefined && !folder) {
-      throw new UsageError(`--keep needs a folder, and ${target} is none`, backupCommand.usage);
+      throw new UsageError(`--keep needs a folder, and ${target} is not one`, backupCommand.usage);
     }
     const file = folder ? join(folder, backupName(new Date())) : target;
     if (existsSync(file) && !force) {

@@ -37,12 +37,12 @@ export async function examineUpdate(
     const isNewer = latest.localeCompare(own, 'en', { numeric: true }) > 0;
     return [
       isNewer
-        ? finding('update', 'warn', `askback ${latest} is available, and this is ${own}`)
+        ? finding('update', 'warn', `askback ${latest} is available, and ${own} is running`)
         : finding('update', 'ok', `askback ${own} is the latest version`),
     ];
   } catch {
     return [
-      finding('update', 'warn', `ASKBACK_UPDATE_URL: ${url} does not tell the latest version`),
+      finding('update', 'warn', `ASKBACK_UPDATE_URL: ${url} does not return the latest version`),
     ];
   }
 }

@@ -140,7 +140,7 @@ export const PersonChange = v.object({
   ),
   language: described(
     v.optional(v.nullable(LanguageTag)),
-    'of emails and pages; defaults to the property `language`',
+    'language of emails and pages; defaults to the property `language`',
   ),
 });
 

@@ -95,7 +95,7 @@ export const erasureCommands = [erase, list, allow];
 
 const importFile = databaseCommand({
   name: 'people import',
-  does: 'imports people of a CSV file into the directory, all or none',
+  does: 'imports people from a CSV file into the directory, all or none',
   options: {
     org: orgOption('the organization'),
     file: option(

@@ -98,7 +98,7 @@ function complaintOf({
   const kind = kindOf(field);
   if (!kind || field === propertyPrefix) {
     const names = Object.keys(filterFields).join(', ');
-    return ['field', `${JSON.stringify(field)} is no field: use property.NAME, ${names}`];
+    return ['field', `${JSON.stringify(field)} is not a field: use property.NAME, ${names}`];
   }
   if (!opsOf[kind].includes(op)) {
     return ['op', `${op} does not apply to ${field}: use ${opsOf[kind].join(', ')}`];
@@ -130,7 +130,7 @@ export const FilterInput = v.strictObject(
     all: v.pipe(
       v.array(ConditionInput, 'must be a list of conditions'),
       v.maxLength(maxConditions, `must have at most ${maxConditions} conditions`),
-      v.description('conditions that all hold; an empty list selects everybody'),
+      v.description('conditions that must all match; an empty list matches everybody'),
     ),
   },
   'must be an object with the list `all`',

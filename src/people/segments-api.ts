@@ -82,7 +82,7 @@ const path = '/api/v1/segments';
 export const segmentSection: ApiSection = {
   name: 'Segments',
   about:
-    'A segment is a filter of people under a name. All of its conditions hold. Fields: `property.NAME`, `language`, ' +
+    'A segment is a named filter. It contains the people who match all conditions. Fields: `property.NAME`, `language`, ' +
     '`last_asked_days` (whole days since the last survey email), `last_score`, `last_category`, `tag` (id of a tag on a ' +
     'response) and `survey_id`. Operators: `is`, `is_not` (includes people without the value), `contains`, `gt` and ' +
     '`lt` (compare numbers), `exists`.',
@@ -94,7 +94,7 @@ export const segmentSection: ApiSection = {
       method: 'get',
       path,
       summary: 'List segments, newest first',
-      about: 'Without their people.',
+      about: 'Returns names and filters, but no people.',
       permission: 'read',
       query: Page,
       answer: { status: 200, about: 'a page of segments', schema: List(Segment) },
@@ -104,7 +104,7 @@ export const segmentSection: ApiSection = {
       method: 'post',
       path,
       summary: 'Create a segment',
-      about: 'Its people are found when it is used.',
+      about: 'Its people are selected each time it is used.',
       permission: 'write',
       body: SegmentInput,
       answer: { status: 201, about: 'the segment', schema: One(Segment) },
@@ -115,7 +115,7 @@ export const segmentSection: ApiSection = {
       method: 'get',
       path: `${path}/{id}`,
       summary: 'Get a segment',
-      about: 'Its name and filter.',
+      about: 'Returns its name and filter.',
       permission: 'read',
       answer: { status: 200, about: 'the segment', schema: One(Segment) },
     },
@@ -124,7 +124,7 @@ export const segmentSection: ApiSection = {
       method: 'get',
       path: `${path}/{id}/preview`,
       summary: 'Count the people of a segment',
-      about: 'With the 10 newest of them.',
+      about: 'Also returns the 10 newest people.',
       permission: 'read',
       answer: {
         status: 200,

@@ -72,7 +72,7 @@ export async function deleteSegment(db: Db, writer: Writer, id: string) {
     const segment = await getSegment(tx, writer.orgId, id, { lock: true });
     const use = await findSegmentUse(tx, writer.orgId, id);
     if (use !== undefined) {
-      throw new Refusal('conflict', `the segment is in use: ${use}`, { code: 'segment_in_use' });
+      throw new Refusal('conflict', `the segment is in use by ${use}`, { code: 'segment_in_use' });
     }
     await tx`delete from segments where org_id = ${writer.orgId} and id = ${id}`;
     await recordSegment(tx, writer, 'segment.deleted', segment);
@@ -82,11 +82,11 @@ export async function deleteSegment(db: Db, writer: Writer, id: string) {
 /** Names a campaign or a survey with rounds that uses a segment. */
 async function findSegmentUse(sql: Sql, orgId: string, id: string): Promise<string | undefined> {
   const [use] = await sql<{ text: string }[]>`
-    select 'the campaign ' || name || ' is sent to it' as text
+    select 'the campaign ' || name as text
     from campaigns
     where org_id = ${orgId} and audience ->> 'segment_id' = ${id}::text
     union all
-    select 'the survey ' || name || ' repeats with it'
+    select 'the rounds of the survey ' || name
     from surveys
     where org_id = ${orgId} and repeat -> 'audience' ->> 'segment_id' = ${id}::text
     limit 1`;

@@ -141,12 +141,12 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
         <Checkbox name={`${prefix}required`} label="Required" checked={isTicked('required')} />
         <Choice
           name={`${prefix}categories`}
-          label="Asked of"
+          label="Ask only"
           form={form}
           value={[own['categories'] ?? []].flat()}
           several
           options={categories.map((value) => ({ value, text: categoryNames[value] }))}
-          help="None selected: everybody is asked."
+          help="Select none to ask everyone."
         />
         {languages.map((tag) => (
           <TranslationFields {...{ own, number, form, kind, tag }} />

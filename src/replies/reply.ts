@@ -72,7 +72,7 @@ export async function replyToResponse(
   }
   const reply = await findReply(db, orgId, { responseId, id });
   if (reply) return reply;
-  // The id is taken by a reply to another response, or the person was erased in this moment.
+  // The id is taken by a reply to another response, or the person was erased at this moment.
   throw notFound('reply');
 }
 

@@ -46,7 +46,7 @@ const Block = v.object({
         interval: described(Interval, '95 % interval of the difference'),
         is_clear: described(
           v.boolean(),
-          'true if the interval excludes 0; otherwise the change may be chance',
+          'true if the interval excludes 0; otherwise the change may be due to chance',
         ),
       }),
     ),

@@ -197,7 +197,8 @@ export const surveySection: ApiSection = {
       method: 'post',
       path: `${path}/{id}/reopen`,
       summary: 'Reopen a completed survey',
-      about: 'Works however the survey was completed. Does nothing if it is already active.',
+      about:
+        'Also reopens a survey that completed with its last response. Does nothing if the survey is already active.',
       permission: 'write',
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
       refusals: { 409: ['survey_draft'] },

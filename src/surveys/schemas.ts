@@ -275,7 +275,7 @@ const RepeatInput = described(
       ),
       per_day: described(
         v.nullish(PerDay, null),
-        'most contacts that a day asks; null: no limit, or twice an even day if `spread`',
+        'maximum number of contacts asked per day; null: no limit, or twice the daily average if `spread`',
       ),
       spread: described(
         v.optional(v.boolean('must be true or false'), true),

@@ -55,7 +55,7 @@ async function run({ port, requests, connections, seconds, once: onlyOnce, rate 
     onlyOnce && next >= requests.length ? undefined : requests[next++ % requests.length];
   const begun = performance.now();
   const end = begun + seconds * 1000;
-  /** At a rate, each request has a planned time and is late if the ones before it were. */
+  /** With a rate, each request has a planned time. Slow requests make later ones late. */
   const due = () => (rate ? begun + (next * 1000) / rate : performance.now());
 
   const worker = async () => {

@@ -29,7 +29,7 @@ const versionIn = (html: string) => /name="version" value="([^"]+)"/.exec(html)!
 test('rounds are set, scheduled, asked, counted and turned off', async () => {
   const { path, get, post, org, survey, contacts, stored } = await scene();
   const blank = await read(get(`${path}/repeat`));
-  assert.match(blank, /No rounds in this time/);
+  assert.match(blank, /No rounds scheduled/);
   const values = { every_days: '10', per_day: '3', version: versionIn(blank) };
   const saved = await post(`${path}/repeat`, values);
   assert.equal(saved.status, 303);
@@ -38,7 +38,7 @@ test('rounds are set, scheduled, asked, counted and turned off', async () => {
   const scheduled = await read(get(`${path}/repeat`));
   assert.match(scheduled, /4 contacts will be asked/);
   assert.match(scheduled, /<span class="n">3<\/span>.*<span class="n">1<\/span>/s);
-  assert.match(await read(get(`${path}/send`)), /Every 10 days, at most 3 a day/);
+  assert.match(await read(get(`${path}/send`)), /Every 10 days, at most 3 per day/);
 
   const runner = campaignRunner(db, org);
   await sweepCampaigns(runner.tools);

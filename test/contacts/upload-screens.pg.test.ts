@@ -52,7 +52,7 @@ test('rejects an unreadable workbook and says why', async () => {
   const file = new File([makeZip({ 'a.txt': 'a' })], 'a.xlsx');
   const answer = await post(`${home}/surveys/${survey}/contacts/uploads`, { file });
   assert.equal(answer.status, 422);
-  assert.match(await answer.text(), /Cannot read the file: it is not a workbook of Excel/);
+  assert.match(await answer.text(), /Cannot read the file: it is not an Excel workbook/);
 });
 
 for (const [bytes, status] of [

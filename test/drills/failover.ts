@@ -38,8 +38,8 @@ const paces = { whole: 25, short: 8 };
 const resumeWithinMs = 5000;
 const [beforeMs, afterMs] = [6000, 14_000];
 /**
- * Short drills promise no time, because a busy machine may delay callers by this much. They wait until callers are
- * served.
+ * Limit of short drills. They only check that callers are served at all, because a busy machine may delay them this
+ * long.
  */
 const servedWithinMs = 120_000;
 

@@ -129,7 +129,7 @@ test('report shows columns, rows, figures and invalid rows', async () => {
     /3 +skipped: CSAT, CES$/m,
     /^in the file +4 +2 +1 +1 +25$/m,
     /^in the survey after +3 +2 +1 +0 +67$/m,
-    /1 responses are missing/,
+    /Missing in the survey: 1 response,/,
     /a\.csv, line 11, column "Score"/,
     /and 2 more$/,
   ]) {
@@ -152,15 +152,25 @@ const agreements: [
 ][] = [
   ['the same', tally(2, 1, 1), 4, 'All imported: file and survey match.'],
   ['more', tally(3, 1, 1), 5, 'All imported: the survey has 1 more from elsewhere.'],
-  ['fewer', tally(1, 0, 1), 2, 'File and survey differ: 2 responses are missing in the survey.'],
+  ['fewer', tally(1, 0, 1), 2, 'File and survey differ. Missing in the survey: 2 responses.'],
   [
     'as many others',
     tally(1, 2, 1),
     4,
-    'File and survey differ: 0 responses are missing in the survey.',
+    'File and survey differ. Missing in the survey: 0 responses.',
   ],
-  ['one meanwhile', tally(2, 1, 1), 3, 'During the import, 1 arrived: the survey now has 4.'],
-  ['one deleted', tally(2, 1, 1), 5, 'During the import, 1 were deleted: the survey now has 4.'],
+  [
+    'one meanwhile',
+    tally(2, 1, 1),
+    3,
+    'During the import, 1 response arrived: the survey now has 4.',
+  ],
+  [
+    'one deleted',
+    tally(2, 1, 1),
+    5,
+    'During the import, 1 response disappeared: the survey now has 4.',
+  ],
 ];
 for (const [what, after, responses, said] of agreements) {
   test(`verdict for a survey that has ${what}: ${said}`, () => {

@@ -76,7 +76,10 @@ test('verdict explains a response that arrived during the import', async () => {
   const onProgress = () => void others.push(late());
   const report = await importExport({ db, onProgress }, writer, given);
   await Promise.all(others);
-  assert.match(verdict(report), /^During the import, 1 arrived: the survey now has 1801\.$/);
+  assert.match(
+    verdict(report),
+    /^During the import, 1 response arrived: the survey now has 1801\.$/,
+  );
 });
 
 const imported = async (writer: Awaited<ReturnType<typeof survey>>, text: string) =>

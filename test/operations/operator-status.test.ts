@@ -44,11 +44,11 @@ for (const [task, oldest_seconds, status] of queues) {
   });
 }
 
-test('judgeQueue warns of jobs that failed for good', () => {
+test('judgeQueue warns of jobs that failed permanently', () => {
   assert.equal(judgeQueue([], 0).status, 'ok');
   const { status, message } = judgeQueue([], 1);
   assert.equal(status, 'warn');
-  assert.match(message, /^1 job has failed for good/);
+  assert.match(message, /^1 job has failed permanently/);
 });
 
 const outcome = (status: string, count: number) => ({ status, count, byFiveMinutes: {} });

@@ -24,7 +24,7 @@ test('the doctor warns when a newer version is available', async () => {
     assert.deepEqual(await statusOf(path, '1.9.0'), {
       name: 'update',
       status: 'warn',
-      message: 'askback 1.10.0 is available, and this is 1.9.0',
+      message: 'askback 1.10.0 is available, and 1.9.0 is running',
     });
     assert.equal((await statusOf(path, '1.10.0'))?.status, 'ok');
   }
@@ -47,5 +47,5 @@ test('an update check reveals nothing about the installation', async () => {
 });
 
 test('the doctor warns when the update URL returns no version', async () => {
-  assert.match((await statusOf('/page', '1.0.0'))!.message, /does not tell the latest version/);
+  assert.match((await statusOf('/page', '1.0.0'))!.message, /does not return the latest version/);
 });

@@ -152,7 +152,7 @@ test('segments can be created, previewed, changed and deleted', async () => {
     name: 'x',
     filter: { all: [{ field: 'plan', op: 'is', value: 'pro' }] },
   });
-  assert.match(wrong.body.error!, /filter\.all\.0\.field: "plan" is no field/);
+  assert.match(wrong.body.error!, /filter\.all\.0\.field: "plan" is not a field/);
   assert.equal((await call('POST', '/segments', { name: 'x', filter }, read)).status, 403);
   const other = await scene();
   for (const method of ['GET', 'PATCH', 'DELETE']) {

@@ -139,7 +139,7 @@ test('a filter requires all conditions, and an empty one matches everybody', asy
 });
 
 const wrong: [condition: unknown, sentence: RegExp][] = [
-  [{ field: 'plan', op: 'is', value: 'pro' }, /all\.0\.field: "plan" is no field/],
+  [{ field: 'plan', op: 'is', value: 'pro' }, /all\.0\.field: "plan" is not a field/],
   [{ field: 'property.', op: 'exists' }, /all\.0\.field/],
   [{ field: 'constructor', op: 'exists' }, /all\.0\.field/],
   [{ field: 'property.plan', op: 'like', value: 'x' }, /all\.0\.op: must be one of is, is_not/],

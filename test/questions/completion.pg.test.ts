@@ -40,7 +40,7 @@ async function scene(events = ['response.completed']) {
   return { ...asked, bodies, runJobs };
 }
 
-test('a sent form publishes its answers once, without people', async () => {
+test('submitting the form publishes its redacted answers once', async () => {
   const { personal, survey, bodies, runJobs, answers } = await scene();
   await post(personal, { score: '9' });
   const text = `${'Very good. '.repeat(9)} Write to ann@acme.test`;

@@ -113,7 +113,7 @@ test('failure in a locked month leaves its shared batch', async () => {
   assert.deepEqual(await statuses(locked), ['failed']);
 });
 
-test('mails begin without one that waits for a lock', async () => {
+test('beginMails fails on a locked mail and works without it', async () => {
   const [locked, one] = [await claimed(), await claimed()];
   const release = await lockMail(locked.id);
   await assert.rejects(beginMails(db, [locked, one], 50), { code: '55P03' });

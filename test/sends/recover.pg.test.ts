@@ -279,7 +279,7 @@ for (const [at, [reason, meanwhile]] of against.entries()) {
   });
 }
 
-test('deferred mails wait by age only if the job sent none', async () => {
+test('deferred mails wait longer with age only if the job sent none', async () => {
   const waits: unknown[] = [];
   for (const leaving of [0, 1]) {
     const left = await claimed(2);

@@ -131,7 +131,7 @@ export function repeatText({ repeat }: Pick<ManagedSurvey, 'repeat'>): string {
   const parts = [
     `Every ${every_days} days`,
     spread && 'spread over the cycle',
-    per_day !== null && `at most ${count(per_day)} a day`,
+    per_day !== null && `at most ${count(per_day)} per day`,
   ];
   return parts.filter(Boolean).join(', ');
 }
@@ -154,7 +154,7 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
       <Version form={form} value={versionOfSurvey(survey)} />
       <Field
         name="every_days"
-        label="Ask again after days"
+        label="Ask again after (days)"
         type="number"
         inputmode="numeric"
         min={minEveryDays}
@@ -169,11 +169,11 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
         value={choiceOf(survey)}
         form={form}
         options={[
-          { value: '', text: 'Contacts of this survey that were asked before' },
-          { value: 'people', text: 'Everybody in the directory' },
+          { value: '', text: 'Contacts already asked' },
+          { value: 'people', text: 'Everyone in People' },
           ...segments.map(({ id, name }) => ({ value: id, text: `Segment: ${name}` })),
           ...(choiceOf(survey) === 'filter'
-            ? [{ value: 'filter', text: 'People who match the filter of the API' }]
+            ? [{ value: 'filter', text: 'Filter set through the API' }]
             : []),
         ]}
         help="New people in the audience are added to the survey and asked too."
@@ -187,14 +187,14 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
       />
       <Field
         name="per_day"
-        label="Most contacts a day"
+        label="Maximum contacts per day"
         type="number"
         inputmode="numeric"
         min={1}
         max={1_000_000}
         value={survey.repeat?.per_day}
         form={form}
-        help="Contacts beyond it are asked on the next day. Leave empty for no limit of your own."
+        help="Further contacts are asked on the next day. Leave empty for no fixed limit."
       />
       <Submit>Save</Submit>
     </form>
@@ -208,12 +208,12 @@ function Schedule({ days }: { days: readonly ScheduledDay[] }) {
     <section class="card" aria-labelledby="schedule">
       <h2 id="schedule">Next {days.length} days</h2>
       {total === 0 ? (
-        <EmptyState title="No rounds in this time">
+        <EmptyState title="No rounds scheduled">
           <p>The days of the next rounds appear here.</p>
         </EmptyState>
       ) : (
         <>
-          <p class="sub">{counted(total, 'contact')} will be asked, as far as is known today.</p>
+          <p class="sub">{counted(total, 'contact')} will be asked, as currently planned.</p>
           <ol class="ranges nowrap">
             {days.map(({ date, count: contacts }) => (
               <li>

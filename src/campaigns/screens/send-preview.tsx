@@ -29,7 +29,7 @@ export function SendPreview({ judgement, reader, search, survey, canTest }: Prev
       <div class="spread">
         <h2 id="mail-title">Email</h2>
         <p class="sub">
-          As it reaches <bdi>{reader.name ?? reader.email}</bdi>
+          Preview for <bdi>{reader.name ?? reader.email}</bdi>
         </p>
       </div>
       <Chooser reader={reader} search={search} here={`${survey}/send`} />
@@ -123,7 +123,7 @@ function Placeholders({ fallbacks }: Pick<JudgementView, 'fallbacks'>) {
               )}
             </div>
             <State kind={without === 0 ? 'fine' : 'warning'}>
-              {without === 0 ? 'All have a value' : `${count(without)} without`}
+              {without === 0 ? 'All have a value' : `${count(without)} without a value`}
             </State>
           </li>
         ))}
@@ -133,7 +133,7 @@ function Placeholders({ fallbacks }: Pick<JudgementView, 'fallbacks'>) {
 }
 
 const whoReads = (without: number, readers: number) =>
-  `${count(without)} of ${count(readers)} ${readers === 1 ? 'recipient reads' : 'recipients read'}`;
+  `${count(without)} of ${count(readers)} ${readers === 1 ? 'recipient sees' : 'recipients see'}`;
 
 const fallbackText = (words: ReadonlySet<string>) =>
   [...words].map((fallback) => (fallback === '' ? 'nothing' : `“${fallback}”`)).join(', ');

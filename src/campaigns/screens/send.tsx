@@ -394,7 +394,7 @@ function SendForm(props: SendFormProps) {
         ) : null}
         <LinkButton
           href={paths.contacts}
-          text={isEmpty ? 'Add contacts' : 'Back to the list'}
+          text={isEmpty ? 'Add contacts' : 'Back to contacts'}
           kind={isEmpty ? 'primary' : 'quiet'}
         />
       </div>
@@ -483,7 +483,7 @@ function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
   const isLater = form.typed['when'] === 'at';
   return (
     <section class="card stack when" aria-labelledby="when">
-      <h2 id="when">Schedule</h2>
+      <h2 id="when">When to send</h2>
       <fieldset class="pair">
         <legend class="hidden">When</legend>
         <label class="pick">

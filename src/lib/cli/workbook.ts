@@ -28,7 +28,7 @@ export const isZip = (bytes: Uint8Array) =>
  */
 export async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
   const zip = await fromBufferPromise(Buffer.from(bytes), { lazyEntries: true }).catch(() => {
-    throw new Error('it is not a workbook of Excel (.xlsx)');
+    throw new Error('it is not an Excel workbook (.xlsx)');
   });
   const parts = await listParts(zip);
   const workbook = await readSheetNames(zip, parts);
@@ -49,10 +49,10 @@ async function listParts(zip: ZipFile): Promise<Parts> {
   if (zip.entryCount > maxEntries) throw new Error('it has too many parts');
   const parts = new Map<string, Entry>();
   for await (const entry of zip.eachEntry()) {
-    if (entry.isEncrypted()) throw new Error('it is protected by a password');
+    if (entry.isEncrypted()) throw new Error('it is password-protected');
     parts.set(entry.fileName, entry);
   }
-  if (!parts.has('xl/workbook.xml')) throw new Error('it is not a workbook of Excel (.xlsx)');
+  if (!parts.has('xl/workbook.xml')) throw new Error('it is not an Excel workbook (.xlsx)');
   return parts;
 }
 

@@ -26,7 +26,7 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   return await withSchemaLock(db, async () => {
     const session = await db.reserve();
     try {
-      // An index on a big table takes as long as it takes.
+      // Creating an index on a large table can exceed any limit.
       await session`set statement_timeout = 0`;
       return await applyMissing(session, migrations);
     } finally {

@@ -124,7 +124,7 @@ export function limitAnswer<S extends Socket>(socket: S): S {
     socket.destroy(answerTooLarge);
     return null;
   };
-  // A write is the next request, so a new answer begins.
+  // A write starts the next request, so a new response begins.
   socket.write = (...sent: unknown[]) => {
     arrivedBytes = 0;
     return write(...sent);

@@ -51,7 +51,7 @@ export async function readBoard(
 const states: Readonly<Record<StatusFinding['status'], { text: string; kind: StateKind }>> = {
   fail: { text: 'Failed', kind: 'failed' },
   warn: { text: 'Warning', kind: 'warning' },
-  unknown: { text: 'Not known', kind: 'skipped' },
+  unknown: { text: 'Unknown', kind: 'skipped' },
   ok: { text: 'OK', kind: 'fine' },
 };
 
@@ -84,7 +84,7 @@ export function Headline({ findings }: Pick<Board, 'findings'>) {
               <b>{first.name}</b>: <Message text={first.message} />
             </>
           ) : (
-            'Nothing needs you now.'
+            'Nothing needs your attention.'
           )}
         </p>
       </div>
@@ -134,14 +134,14 @@ export function Cards({ board }: { board: Board }) {
         findings={of('queue', 'job runner', 'jobs')}
         figure={formatSeconds(oldest)}
         unit="oldest job"
-        sub={`${count(waitingJobs)} waiting, ${count(failedJobs)} failed for good`}
+        sub={`${count(waitingJobs)} waiting, ${count(failedJobs)} failed permanently`}
       />
       <Card
         icon="layers"
         title="Database"
         findings={of('database', 'version', 'extensions', 'schema', 'clock', 'pooler', 'replica')}
         figure={`${database.ms.toFixed(1)} ms`}
-        unit="to answer"
+        unit="response time"
         sub={`PostgreSQL ${database.version}, ${formatBytes(database.bytes)}, ${database.connections} of ${database.maxConnections} connections`}
       />
       {disk ? (
@@ -162,7 +162,7 @@ export function Cards({ board }: { board: Board }) {
           findings={of('disk')}
           figure={formatBytes(database.bytes)}
           unit="used by the database"
-          sub="The free space of its server is not visible from here"
+          sub="Free space on the database server is unknown"
         />
       )}
       <Card
@@ -174,7 +174,7 @@ export function Cards({ board }: { board: Board }) {
         sub={
           backupAgeSeconds === null
             ? 'Other backups, such as pg_dump, are not visible here'
-            : 'The newest by askback backup'
+            : 'Newest backup by askback backup'
         }
       />
     </ul>

@@ -191,7 +191,7 @@ export function judgeQueue(waiting: readonly WaitingTask[], failedJobs: number):
   }
   if (failedJobs > 0) {
     const jobs = failedJobs === 1 ? '1 job has' : `${failedJobs} jobs have`;
-    return judge('warn', `${jobs} failed for good: see AskbackJobsFailing in ops/runbook.md`);
+    return judge('warn', `${jobs} failed permanently: see AskbackJobsFailing in ops/runbook.md`);
   }
   const sum = waiting.reduce((total, row) => total + row.waiting, 0);
   if (sum === 0) return judge('ok', 'no jobs waiting');

@@ -124,7 +124,7 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
   const props = { form, organization: await getOrganization(db, orgId) };
   const body = (
     <Part id="texts" title="Texts">
-      <p class="sub">Shown at the end of all emails. The texts of a survey are on its own page.</p>
+      <p class="sub">Shown at the end of all emails. To change the texts of a survey, edit it.</p>
       <SettingsForm {...props}>
         <Field
           {...setting(props, 'postal_address')}
@@ -212,7 +212,7 @@ function GeneralForm(props: SettingsFormProps) {
           autocomplete="off"
         />
       </Group>
-      <Group id="brand" title="Brand" sub="Contacts see it on pages and in emails.">
+      <Group id="brand" title="Brand" sub="Shown on survey pages and in emails.">
         <Field
           {...setting(props, 'color')}
           label="Color"

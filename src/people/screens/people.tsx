@@ -494,7 +494,7 @@ function Details({ person, here, form, mayChange }: DetailsProps) {
           value={language}
           form={form}
           placeholder="en"
-          help="Of emails and survey pages"
+          help="Used for emails and survey pages."
         />
         <Field
           name="properties"
@@ -502,7 +502,7 @@ function Details({ person, here, form, mayChange }: DetailsProps) {
           value={lines}
           rows={Math.min(Object.keys(properties).length + 1, 12)}
           form={form}
-          help="One per line, such as plan = pro. Contacts keep what they have."
+          help="One per line, such as plan = pro. Existing contacts don’t change."
         />
         <Submit>Save</Submit>
       </form>

@@ -93,7 +93,7 @@ async function showSegments(c: Context<ScreenEnv>, db: Db) {
     segments.length === 0 ? (
       <div class="card flush">
         <EmptyState title="No segments yet">
-          <p>A segment selects people by their properties and history, to ask only them.</p>
+          <p>Select people by properties and history, and send surveys only to them.</p>
         </EmptyState>
       </div>
     ) : (
@@ -326,7 +326,7 @@ function Condition({ row, at, form, choices }: ConditionProps) {
         />
         <Field
           name={`property_${at}`}
-          label="Name of the property"
+          label="Property name"
           value={row.property}
           form={form}
           placeholder="plan"
@@ -369,7 +369,7 @@ function Preview({ preview, people }: PreviewProps) {
       {preview && preview.count > 0 ? (
         <div class="card flush">
           <DataTable
-            caption="The newest of them"
+            caption="Newest matching people"
             columns={['Email', 'Name']}
             rows={preview.people.map(({ id, email, name }) => ({
               cells: [

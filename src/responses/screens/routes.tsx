@@ -176,10 +176,10 @@ export const responseScreens = (tools: ResponseScreenTools) =>
     });
 
 const replyNotices = {
-  sending: { kind: 'fine', text: 'Reply on its way. Its outcome appears with the response.' },
+  sending: { kind: 'fine', text: 'Sending the reply. The result appears with the response.' },
   sent: { kind: 'fine', text: 'Reply sent.' },
   failed: { kind: 'failed', text: 'The reply was not sent.' },
-  unknown: { kind: 'warning', text: 'It is unknown if the reply arrived. It is not sent again.' },
+  unknown: { kind: 'warning', text: 'The reply may not have arrived. It won’t be sent again.' },
 } as const;
 
 /** Keeps the filters of the list in the query. */

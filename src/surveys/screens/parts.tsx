@@ -45,7 +45,7 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
       <div class="verdict">
         <div>
           <h2 id="figure">{typeFacts(type).number}</h2>
-          <p class="sub">{counted(total, 'answer')}</p>
+          <p class="sub">{counted(total, 'response')}</p>
         </div>
         <Gauge
           value={value}

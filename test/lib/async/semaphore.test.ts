@@ -45,7 +45,7 @@ test('a waiter that leaves never starts, and the next takes its turn', () => {
   assert.deepEqual(semaphore.counts(), { total: 1, held: 1, waiting: 0, groups: 1 });
 });
 
-test('a line without a slot starts although another line of its group hangs', () => {
+test('a line without a slot starts while another line of its group hangs', () => {
   const semaphore = createSemaphore({ slots: 8, reserve: 4, reserveForLines: 2 });
   const started: string[] = [];
   const enter = (name: string) => semaphore.enter(name[0]!, () => started.push(name), name[1]!);

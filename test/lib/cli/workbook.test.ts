@@ -87,6 +87,6 @@ for (const [what, over, reason] of [
 }
 
 test('refuses a file that only begins like a workbook', async () => {
-  await assert.rejects(readWorkbook(Buffer.from('PK\x03\x04 nothing')), /not a workbook of Excel/);
-  await assert.rejects(readWorkbook(makeZip({ 'a.txt': 'a' })), /not a workbook of Excel/);
+  await assert.rejects(readWorkbook(Buffer.from('PK\x03\x04 nothing')), /not an Excel workbook/);
+  await assert.rejects(readWorkbook(makeZip({ 'a.txt': 'a' })), /not an Excel workbook/);
 });

@@ -177,7 +177,7 @@ test('an excerpt has at most 100 characters and no broken placeholder', async ()
   );
 });
 
-test('an excerpt is the first 100 characters without people', async () => {
+test('an excerpt is the first 100 characters after redaction', async () => {
   const comment = 'it was slow and it came late, '.repeat(200);
   for (const length of [100, 101, 320, 400, 401, 2000, 2001, comment.length])
     assert.equal(await redactedExcerpt(comment.slice(0, length), noNames), comment.slice(0, 100));
