@@ -237,13 +237,6 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
           )}
           <Facts
             facts={[
-              ...others.map((block): [string, Child] => [
-                blockName(block, summary.blocks),
-                <>
-                  {formatValue(block.type, block.score)}, {changeText(block)}
-                  <span class="sub block">{marginText(block)}</span>
-                </>,
-              ]),
               ['Responses', <a href={responses}>{count(summary.responses)}</a>],
               ['Created', <Time at={summary.created_at} />],
             ]}
@@ -270,6 +263,20 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
           ) : null}
         </div>
       </section>
+      {others.length > 0 ? (
+        <section class="card" aria-labelledby="others">
+          <h2 id="others">Other scores</h2>
+          <Facts
+            facts={others.map((block): [string, Child] => [
+              blockName(block, summary.blocks),
+              <>
+                {formatValue(block.type, block.score)}, {changeText(block)}
+                <span class="sub block">{marginText(block)}</span>
+              </>,
+            ])}
+          />
+        </section>
+      ) : null}
       {before ? <SinceBefore {...{ summary, before, timeZone, list }} /> : null}
     </>
   );
