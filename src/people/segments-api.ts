@@ -147,7 +147,8 @@ export const segmentSection: ApiSection = {
       method: 'delete',
       path: `${path}/{id}`,
       summary: 'Delete a segment',
-      about: 'Deletes no people. Refused while a campaign or the rounds of a survey use it.',
+      about:
+        'Deletes no people. Refused while a campaign that has not ended or the rounds of a survey use it.',
       permission: 'write',
       answer: { status: 204, about: 'deleted' },
       refusals: { 409: ['segment_in_use'] },

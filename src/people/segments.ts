@@ -79,12 +79,13 @@ export async function deleteSegment(db: Db, writer: Writer, id: string) {
   });
 }
 
-/** Names a campaign or a survey with rounds that uses a segment. */
+/** Names a campaign that has not ended, or a survey with rounds, that uses a segment. */
 async function findSegmentUse(sql: Sql, orgId: string, id: string): Promise<string | undefined> {
   const [use] = await sql<{ text: string }[]>`
     select 'the campaign ' || name as text
     from campaigns
     where org_id = ${orgId} and audience ->> 'segment_id' = ${id}::text
+      and status in ('scheduled', 'running', 'paused')
     union all
     select 'the rounds of the survey ' || name
     from surveys

@@ -183,6 +183,8 @@ test('a segment that a campaign or rounds use cannot be deleted', async () => {
     const refused = await call('DELETE', `/segments/${segment}`);
     assert.deepEqual([refused.status, refused.body.code], [409, 'segment_in_use']);
   }
+  assert.equal((await call('POST', `/campaigns/${campaign.body.data['id']}/stop`)).status, 200);
+  assert.equal((await call('DELETE', `/segments/${mailed}`)).status, 204);
 });
 
 test('an audience is added to the survey and emailed once', async () => {
