@@ -2,6 +2,7 @@ import { likePattern, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
 import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
+import type { Category } from '../survey-types.ts';
 import { isBlocked } from './queries.ts';
 
 const head = ['email', 'status', 'reason', 'reason_code', 'at'];
@@ -53,6 +54,64 @@ export type CampaignResult = {
   reason_code: string | null;
   at: string | null;
 };
+
+/** Counting reads every row of a campaign, so larger ones are not counted. */
+const maxCounted = 20_000;
+
+export type ResultCount = {
+  status: ResultStatus;
+  reason_code: string | null;
+  people: number;
+  bounced: number;
+  responded: number;
+};
+
+/** Null for large campaigns. */
+export async function countResults(
+  sql: Sql,
+  orgId: string,
+  { id, total }: { id: string; total: number },
+) {
+  if (total > maxCounted) return null;
+  return await sql<ResultCount[]>`
+    select item.status, item.reason_code, count(*)::int as people,
+           count(*) filter (where c.status = 'bounced')::int as bounced,
+           count(c.responded_at)::int as responded
+    from (select * from campaign_contacts where org_id = ${orgId} and campaign_id = ${id}) p
+    ${resultItem(sql)}
+    group by item.status, item.reason_code
+    order by people desc, item.reason_code`;
+}
+
+export type FirstResponse = {
+  id: string;
+  score: number;
+  category: Category;
+  comment: string | null;
+  created_at: Date;
+  contact_name: string | null;
+  contact_email: string;
+};
+
+/** The first responses after the start of a campaign. Looks through the first 200 of the survey. */
+export const firstResponses = (
+  sql: Sql,
+  orgId: string,
+  { id, survey_id, started_at }: { id: string; survey_id: string; started_at: string | null },
+) => sql<FirstResponse[]>`
+  select r.id, r.score, r.category, r.comment, r.created_at, c.name as contact_name, c.email as contact_email
+  from (
+    select *
+    from responses
+    where org_id = ${orgId} and survey_id = ${survey_id} and held_reason is null and created_at >= ${started_at}
+    order by created_at, id
+    limit 200
+  ) r
+  join campaign_contacts p on p.contact_id = r.contact_id and p.campaign_id = ${id} and p.org_id = ${orgId}
+  join contacts c on c.id = r.contact_id and c.org_id = ${orgId}
+  where p.batch_id is not null
+  order by r.created_at, r.id
+  limit 3`;
 
 const resultItem = (sql: Sql) => sql`
   join campaigns g on g.id = p.campaign_id and g.org_id = p.org_id

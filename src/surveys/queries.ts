@@ -142,28 +142,35 @@ export async function countScores(
 
 export type ListedSurvey = Tally &
   ReachedContacts &
-  Pick<ManagedSurvey, 'id' | 'name' | 'type' | 'audience' | 'status' | 'created_at'> & {
+  Pick<
+    ManagedSurvey,
+    'id' | 'name' | 'question_text' | 'type' | 'audience' | 'status' | 'created_at'
+  > & {
     score_sum: number;
   };
 
-type ListPage = { page: number; limit: number; search: string };
+export type SurveyListFilter = { search: string; status?: SurveyStatus | undefined };
+type ListPage = SurveyListFilter & { page: number; limit: number };
 
-export async function pageOfSurveys(sql: Sql, orgId: string, { page, limit, search }: ListPage) {
-  const named = search === '' ? sql`` : sql`and name ilike ${likePattern(search)}`;
+export async function pageOfSurveys(sql: Sql, orgId: string, list: ListPage) {
+  const { page, limit, search, status } = list;
+  const matching = sql`
+    ${search === '' ? sql`` : sql`and name ilike ${likePattern(search)}`}
+    ${status ? sql`and status = ${status}` : sql``}`;
   const [surveys, { total }] = await Promise.all([
     sql<ListedSurvey[]>`
       select s.*, t.*
       from (
-        select id, name, type, audience, status, created_at
+        select id, name, question_text, type, audience, status, created_at
         from surveys
-        where org_id = ${orgId} ${named}
+        where org_id = ${orgId} ${matching}
         order by created_at desc, id desc
         limit ${limit} offset ${(page - 1) * limit}
       ) s
       ${joinSums(sql, orgId)}
       order by s.created_at desc, s.id desc`,
     sql<{ total: number }[]>`
-      select count(*)::int as total from surveys where org_id = ${orgId} ${named}`.then(one),
+      select count(*)::int as total from surveys where org_id = ${orgId} ${matching}`.then(one),
   ]);
   return { surveys, total };
 }

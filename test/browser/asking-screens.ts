@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { getUpload } from '../../src/contacts/upload.queries.ts';
@@ -54,6 +55,48 @@ async function campaignOf(scene: BrowserScene) {
     surveyId: made.surveyId,
   });
   return `${made.path}/send/${id}`;
+}
+
+/** A paused campaign with answers, bounces, failures and blocked contacts. */
+async function sentCampaign({ db, full }: BrowserScene) {
+  const surveyId = await makeSurvey(db, full.id, { name: 'Customer loyalty' });
+  const contacts = await db<{ id: string; n: number }[]>`
+    insert into contacts (org_id, survey_id, email, name, token, status, responded_at)
+    select ${full.id}, ${surveyId}, 'p' || n || '@example.com', 'Robin Reader ' || n, md5(${surveyId} || n),
+           case when n <= 60 then 'responded' when n <= 64 then 'bounced' when n <= 180 then 'sent' else 'pending' end,
+           case when n <= 60 then now() end
+    from generate_series(1, 240) n
+    returning id, substr(email, 2, strpos(email, '@') - 2)::int as n`;
+  const [campaign] = await db<{ id: string }[]>`
+    insert into campaigns (org_id, survey_id, name, status, total, duplicates, waiting, started_at)
+    values (${full.id}, ${surveyId}, 'Customer loyalty', 'paused', 240, 9, 48, now() - interval '2 hours')
+    returning id`;
+  const batch = randomUUID();
+  await db`
+    insert into campaign_batches (id, org_id, campaign_id, mails, sent, blocked, failed, ended_at)
+    values (${batch}, ${full.id}, ${campaign!.id}, 183, 180, 0, 3, now())`;
+  const reasonOf = (n: number) => (n > 236 ? 'unsubscribed' : n > 231 ? 'frequency' : null);
+  const rows = contacts.map(({ id, n }) => ({
+    org_id: full.id,
+    survey_id: surveyId,
+    campaign_id: campaign!.id,
+    contact_id: id,
+    batch_id: n <= 183 ? batch : null,
+    reason_code: reasonOf(n),
+  }));
+  await db`insert into campaign_contacts ${db(rows)}`;
+  await db`
+    insert into mails (org_id, survey_id, contact_id, request_id, email, status, blocks_resend, reason, reason_code, month)
+    select org_id, survey_id, id, ${batch}, email, 'failed', false, '550 5.7.1 refused', 'refused', now()
+    from contacts where survey_id = ${surveyId} and email in ('p181@example.com', 'p182@example.com', 'p183@example.com')`;
+  const score = db`1 + length(email) * 7 % 10`;
+  await db`
+    insert into responses (org_id, survey_id, contact_id, score, category, comment)
+    select org_id, survey_id, id, ${score},
+           case when ${score} > 8 then 'promoter' when ${score} > 6 then 'passive' else 'detractor' end,
+           'The new search is a joy, and support answered within the hour.'
+    from contacts where survey_id = ${surveyId} and status = 'responded'`;
+  return `/o/${full.slug}/surveys/${surveyId}/send/${campaign!.id}`;
 }
 
 /** A quarterly survey in its third round. */
@@ -140,5 +183,6 @@ export const askingScreens: readonly ScreenEntry[] = [
       `/o/${empty.slug}/surveys/${await makeSurvey(db, empty.id)}/send`,
   },
   { name: 'campaign', as: 'editor', path: campaignOf },
+  { name: 'campaign-sent', as: 'editor', path: sentCampaign },
   { name: 'campaign-stop', as: 'editor', path: async (scene) => `${await campaignOf(scene)}/stop` },
 ];

@@ -70,6 +70,11 @@ export const surveyScreens: readonly ScreenEntry[] = [
     as: 'viewer',
     path: ({ full }) => `/o/${full.slug}/surveys?search=s`,
   },
+  {
+    name: 'surveys-closed',
+    as: 'viewer',
+    path: ({ full }) => `/o/${full.slug}/surveys?status=completed`,
+  },
   { name: 'surveys', as: 'editor', path: ({ full }) => `/o/${full.slug}/surveys` },
   { name: 'surveys-empty', as: 'editor', path: ({ empty }) => `/o/${empty.slug}/surveys` },
   { name: 'survey-templates', as: 'editor', path: ({ full }) => `/o/${full.slug}/surveys/new` },

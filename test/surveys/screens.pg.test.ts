@@ -293,7 +293,7 @@ test('the list shows answers, response rate and score per scale', async () => {
   const score = (type: string) =>
     rows
       .find((row) => row.includes(`a ${type} survey`))
-      ?.match(/>([+\d.-]+%?)<span class="sub block">[A-Z]/)?.[1];
+      ?.match(/>([+\d.-]+%?)<\/b><span class="sub block">[A-Z]/)?.[1];
   assert.deepEqual(['nps', 'csat', 'ces', 'star5', 'thumbs'].map(score), [
     '+100',
     '100%',
@@ -441,6 +441,17 @@ test('a survey page shows its trend and response counts', async () => {
 
 const askedBy = (many: number) =>
   new RegExp(`id="asked".*?>Sent</span></span><b class="num">${many}<`, 's');
+
+test('the list shows the surveys of one status', async () => {
+  const { org, get } = await member('viewer');
+  for (const status of ['active', 'draft', 'draft']) await makeSurvey(db, org, { status });
+  const { text } = await get('?status=draft&limit=1');
+  assert.match(text, /2 surveys/);
+  assert.match(text, /status=draft&amp;page=2" rel="next"/);
+  assert.match(text, /type="hidden" name="status" value="draft"/);
+  assert.match((await get('?status=completed')).text, /No surveys match/);
+  assert.equal((await get('?status=closed')).status, 400);
+});
 
 test('the list can be searched by part of a name', async () => {
   const { org, get } = await member('viewer');

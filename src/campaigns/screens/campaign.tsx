@@ -2,16 +2,29 @@ import type { Context } from 'hono';
 import { notFound, toSentence } from '../../errors.ts';
 import { type Page, readList } from '../../lib/paging/page.ts';
 import { getOrganization } from '../../organizations/queries.ts';
+import { ResponseRow } from '../../responses/response-row.tsx';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { getOrgSurvey } from '../../surveys/queries.ts';
-import { Confirm, State, Time } from '../../web/app/badges.tsx';
+import { percentage } from '../../survey-types.ts';
+import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
+import { Confirm, State, Time, toneOf } from '../../web/app/badges.tsx';
+import { Bar, Funnel } from '../../web/app/drawings.tsx';
 import { Field, LinkButton, Select } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import type { CampaignRecord } from '../api.ts';
 import { type CampaignRun, findRun } from '../queries.ts';
-import { type CampaignResult, listResults, type ResultStatus, resultStatuses } from '../results.ts';
+import {
+  type CampaignResult,
+  countResults,
+  type FirstResponse,
+  firstResponses,
+  listResults,
+  type ResultCount,
+  type ResultStatus,
+  resultStatuses,
+} from '../results.ts';
 import { nextOpening } from '../rules.ts';
 import {
   emptyStateOf,
@@ -20,6 +33,7 @@ import {
   runTitle,
   Sum,
   sendTitle,
+  statusWords,
   trailOf,
 } from './send.tsx';
 
@@ -32,35 +46,47 @@ export async function showCampaign(
   { db, now }: AdvanceTools,
   { page, filter, ...ids }: CampaignIds & { page: Page; filter: OutcomeFilter },
 ) {
-  const { orgId, survey, campaign, here, trail } = await find(c, db, ids);
-  const results = await readList<CampaignResult>(
-    db,
-    listResults(db, orgId, { campaignId: campaign.id, page, ...filter }),
-  );
+  const { orgId, slug, survey, campaign, here } = await find(c, db, ids);
+  const [results, counts, first] = await Promise.all([
+    readList<CampaignResult>(
+      db,
+      listResults(db, orgId, { campaignId: campaign.id, page, ...filter }),
+    ),
+    countResults(db, orgId, campaign),
+    firstResponses(db, orgId, campaign),
+  ]);
   const total = (results as { meta?: { total: number } }).meta?.total ?? 0;
   const { time_zone: timeZone } = await getOrganization(db, orgId);
   const isAutomatic = campaign.kind !== 'campaign';
   const every = isOn(campaign) && !isAutomatic ? liveSeconds : undefined;
   const addressAt = addressOf(here, filter);
   const at = now?.() ?? new Date();
+  const canControl = c.var.organization.role !== 'viewer';
+  const ownName = campaign.name === survey.name ? null : campaign.name;
+  const name = isAutomatic ? runTitle(campaign) : ownName;
   const body = (
     <>
       <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
         <Progress
-          {...{ campaign, here, timeZone, isAutomatic, now: at }}
+          {...{ campaign, here, timeZone, isAutomatic, now: at, name }}
           opensAt={nextOpening(survey.send_window, at)}
-          canControl={c.var.organization.role !== 'viewer'}
+          canControl={canControl}
         />
+        <Answers {...{ survey, campaign, counts, first }} organization={`/o/${slug}`} />
+        {counts === null ? null : <Reasons counts={counts} />}
       </Live>
       <Outcomes
-        {...{ campaign, results: results.data, page, total, filter, here }}
+        {...{ campaign, results: results.data, page, total, filter, here, canControl }}
         at={addressAt}
       />
     </>
   );
-  const named = campaign.name === survey.name ? sendTitle(survey.name) : campaign.name;
-  const title = campaign.kind === 'campaign' ? named : runTitle(campaign);
-  return renderScreen(c, { title, section: 'surveys', body, trail });
+  return renderSurveyScreen(c, {
+    survey,
+    tab: 'send',
+    title: name ?? sendTitle(survey.name),
+    body,
+  });
 }
 
 const addressOf =
@@ -101,7 +127,7 @@ async function find(
   if (campaign?.survey_id !== surveyId) throw notFound('campaign');
   const sendPath = `${base}/${surveyId}/send`;
   const trail = [...trailOf(base, survey), { text: 'Send', href: sendPath }];
-  return { orgId, survey, campaign, here: `${sendPath}/${campaignId}`, trail };
+  return { orgId, slug, survey, campaign, here: `${sendPath}/${campaignId}`, trail };
 }
 
 const outcomesId = 'outcomes';
@@ -116,15 +142,27 @@ type OutcomesProps = {
   filter: OutcomeFilter;
   here: string;
   at: (page: number) => string;
+  canControl: boolean;
 };
 
-function Outcomes({ campaign, results, page, total, filter, here, at }: OutcomesProps) {
+function Outcomes(props: OutcomesProps) {
+  const { campaign, results, page, total, filter, here, at, canControl } = props;
   // An empty column would take up space on a phone.
   const isFiltered = filter.search !== '' || filter.status !== undefined;
   const showsReason = results.some(({ reason_code }) => reason_code);
   return (
     <section class="card" aria-labelledby="results">
-      <h2 id="results">Results</h2>
+      <div class="title">
+        <h2 id="results">Results</h2>
+        {canControl ? (
+          <LinkButton
+            href={`${here}/results.csv`}
+            text="Download results (CSV)"
+            icon="download"
+            mini
+          />
+        ) : null}
+      </div>
       {!isFiltered && total === 0 ? null : <Filter filter={filter} here={here} />}
       <div id={outcomesId}>
         <PagedList
@@ -196,7 +234,9 @@ function Reason({ status, reason, reason_code }: CampaignResult) {
 }
 
 type ProgressProps = {
-  campaign: CampaignRecord;
+  campaign: CampaignRun;
+  /** Null if it is the name of the survey. */
+  name: string | null;
   here: string;
   timeZone: string;
   canControl: boolean;
@@ -210,12 +250,22 @@ type ProgressProps = {
 const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
 
 function Progress(props: ProgressProps) {
-  const { campaign, canControl } = props;
-  const { total, duplicates, invalid, sent, failed, remaining } = campaign;
+  const { campaign, canControl, name } = props;
+  const { total, duplicates, invalid, sent, failed, remaining, started_at } = campaign;
+  const [kind, word] = statusWords[campaign.status];
   const mails = total - duplicates - invalid;
   return (
     <section class="card" aria-labelledby="running">
-      <h2 id="running">Progress</h2>
+      <div class="title">
+        <h2 id="running">
+          {name ?? 'Progress'} <State kind={kind}>{word}</State>
+        </h2>
+        {started_at === null ? null : (
+          <span class="sub">
+            Started <Time at={started_at} />
+          </span>
+        )}
+      </div>
       <p role="status">
         <Standing {...props} mails={mails} />
       </p>
@@ -236,14 +286,98 @@ function Progress(props: ProgressProps) {
   );
 }
 
+type AnswersProps = {
+  survey: Pick<ManagedSurvey, 'id' | 'type'>;
+  campaign: CampaignRun;
+  counts: readonly ResultCount[] | null;
+  first: readonly FirstResponse[];
+  /** The path of the organization. */
+  organization: string;
+};
+
+function Answers({ survey, campaign: { sent }, counts, first, organization }: AnswersProps) {
+  if (sent === 0) return null;
+  const responses = `${organization}/responses`;
+  return (
+    <div class={counts && first.length > 0 ? 'grid half level' : 'stack'}>
+      {counts ? <ResponseRate sent={sent} counts={counts} /> : null}
+      {first.length === 0 ? null : (
+        <section class="card" aria-labelledby="first">
+          <div class="title">
+            <h2 id="first">First responses</h2>
+            <a href={`${responses}?survey_id=${survey.id}`}>All responses</a>
+          </div>
+          <ul class="rows">
+            {first.map(({ id, contact_name, contact_email, ...response }) => (
+              <li>
+                <ResponseRow
+                  response={{ ...response, type: survey.type }}
+                  href={`${responses}/${id}`}
+                  title={contact_name ?? contact_email}
+                  person={contact_name ?? contact_email}
+                />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function ResponseRate({ sent, counts }: { sent: number; counts: readonly ResultCount[] }) {
+  const mailed = counts.filter(({ status }) => status === 'sent');
+  const sum = (of: 'bounced' | 'responded') => mailed.reduce((all, each) => all + each[of], 0);
+  const responded = sum('responded');
+  const step = (name: string, part: number) => ({
+    name: <span class="soft">{name}</span>,
+    count: count(part),
+    share: part === sent ? null : `${percentage(part, sent)}%`,
+    bar: <Bar part={part} whole={sent} />,
+  });
+  return (
+    <section class="card" aria-labelledby="rate">
+      <h2 id="rate">Response rate</h2>
+      <p class="figure">{percentage(responded, sent)}%</p>
+      <Funnel
+        steps={[
+          step('Sent', sent),
+          step('Delivered', sent - sum('bounced')),
+          step('Responded', responded),
+        ]}
+      />
+    </section>
+  );
+}
+
+/** Contacts without an email, by reason. */
+function Reasons({ counts }: { counts: readonly ResultCount[] }) {
+  const rows = counts.filter(({ reason_code }) => reason_code !== null);
+  if (rows.length === 0) return null;
+  const whole = rows.reduce((all, { people }) => all + people, 0);
+  return (
+    <section class="card" aria-labelledby="reasons">
+      <div class="title">
+        <h2 id="reasons">Not sent, by reason</h2>
+        <span class="sub">{counted(whole, 'contact')}</span>
+      </div>
+      <Funnel
+        steps={rows.map(({ status, reason_code, people }) => ({
+          name: <span title={reason_code!}>{reasonText(reason_code!).reason}</span>,
+          count: count(people),
+          share: resultWords[status][1],
+          bar: <Bar part={people} whole={whole} tone={toneOf[resultWords[status][0]]} />,
+        }))}
+      />
+    </section>
+  );
+}
+
 const isOver = ({ status }: CampaignRecord) =>
   status === 'finished' || status === 'stopped' || status === 'refused';
 
 function Controls({ campaign, here, isAutomatic }: ProgressProps) {
-  const results = (
-    <LinkButton href={`${here}/results.csv`} text="Download results (CSV)" kind="quiet" />
-  );
-  if (isAutomatic || isOver(campaign)) return <div class="acts">{results}</div>;
+  if (isAutomatic || isOver(campaign)) return null;
   const isPaused = campaign.status === 'paused';
   return (
     <div class="acts">
@@ -255,7 +389,6 @@ function Controls({ campaign, here, isAutomatic }: ProgressProps) {
           Stop
         </button>
       </form>
-      {results}
     </div>
   );
 }

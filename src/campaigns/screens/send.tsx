@@ -324,7 +324,7 @@ export function runTitle({ kind, reminder, after_days }: CampaignRun): string {
   return kind === 'round' ? `Rounds every ${days}` : `Automatic send after ${days}`;
 }
 
-const statusWords = {
+export const statusWords = {
   scheduled: ['waiting', 'Scheduled'],
   running: ['waiting', 'Running'],
   paused: ['skipped', 'Paused'],

@@ -1,20 +1,27 @@
 import type { Context } from 'hono';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { formatInterval, formatValue, measure, percentage, typeFacts } from '../../survey-types.ts';
+import {
+  formatInterval,
+  formatValue,
+  measure,
+  percentage,
+  type SurveyType,
+  typeFacts,
+} from '../../survey-types.ts';
 import { Time } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
+import { Icon, type IconName } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { SurveyStatus } from '../../web/app/survey-screen.tsx';
-import type { ListedSurvey } from '../queries.ts';
+import type { ListedSurvey, SurveyListFilter } from '../queries.ts';
 import { canEdit, surveysPath } from './parts.tsx';
 
-type SurveyListProps = {
+type SurveyListProps = SurveyListFilter & {
   surveys: readonly ListedSurvey[];
   total: number;
   page: number;
   limit: number;
-  search: string;
 };
 
 export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
@@ -23,13 +30,14 @@ export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
     title: 'Surveys',
     section: 'surveys',
     actions: canEdit(c) ? (
-      <LinkButton href={`${here}/new`} text="New survey" kind="primary" />
+      <LinkButton href={`${here}/new`} text="New survey" kind="primary" icon="plus" />
     ) : null,
     body: <SurveyList {...props} here={here} />,
   });
 }
 
-function SurveyList({ surveys, search, here, ...meta }: SurveyListProps & { here: string }) {
+function SurveyList(props: SurveyListProps & { here: string }) {
+  const { surveys, search, status, here, ...meta } = props;
   return (
     <SearchedList
       {...{ path: here, meta }}
@@ -42,23 +50,24 @@ function SurveyList({ surveys, search, here, ...meta }: SurveyListProps & { here
         placeholder: 'Name',
       }}
       found={counted(meta.total, 'survey')}
-      about="newest first"
+      about={<StatusViews {...{ search, status, here }} />}
+      {...(status && { kept: { status } })}
       none={{
         title: 'No surveys yet',
         means: 'Create one to ask a question by email, by link or on your website.',
       }}
-      noneFound={{ title: 'No surveys match', means: 'Try a shorter search.' }}
+      noneFound={{ title: 'No surveys match', means: 'Try a shorter search or another status.' }}
     >
       <DataTable
         caption="Surveys, newest first"
         nowrap
         columns={[
           { head: 'Name' },
-          { head: 'Status' },
+          { head: 'Score', number: true },
           { head: 'Responses', number: true },
           { head: 'Response rate', number: true },
-          { head: 'Score', number: true },
           { head: 'Created' },
+          { head: 'Status' },
         ]}
         rows={surveys.map((survey) => ({
           id: `survey-${survey.id}`,
@@ -69,23 +78,64 @@ function SurveyList({ surveys, search, here, ...meta }: SurveyListProps & { here
   );
 }
 
+const statusViews = { '': 'All', active: 'Open', draft: 'Drafts', completed: 'Closed' } as const;
+
+const StatusViews = ({ search, status, here }: SurveyListFilter & { here: string }) => (
+  <nav aria-label="Status">
+    <ul class="segments">
+      {Object.entries(statusViews).map(([value, text]) => {
+        const query = new URLSearchParams({
+          ...(search && { search }),
+          ...(value && { status: value }),
+        });
+        return (
+          <li>
+            <a
+              href={query.size === 0 ? here : `${here}?${query}`}
+              aria-current={value === (status ?? '') ? 'true' : undefined}
+            >
+              {text}
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  </nav>
+);
+
+const icons: Record<SurveyType, IconName> = {
+  nps: 'gauge',
+  csat: 'smile',
+  ces: 'activity',
+  star5: 'star',
+  thumbs: 'thumbs-up',
+};
+
 function cellsOf(survey: ListedSurvey, here: string) {
-  const { id, name, type, audience, status, sent, responded, created_at } = survey;
+  const { id, name, question_text, type, audience, status, sent, responded, created_at } = survey;
   const { total, value, interval } = measure(type, survey, null);
   return [
+    <div class="person">
+      <span class="badge">
+        <Icon name={audience ? 'users' : icons[type]} />
+      </span>
+      <div>
+        <a class="plain" href={`${here}/${id}`}>
+          <bdi>{name}</bdi>
+        </a>
+        <bdi class="sub clamp">{question_text}</bdi>
+      </div>
+    </div>,
     <>
-      <a href={`${here}/${id}`}>
-        <bdi>{name}</bdi>
-      </a>
+      {value === null ? <span class="soft">–</span> : <b>{formatValue(type, value)}</b>}
       <span class="sub block">
-        {typeFacts(type).name}
-        {audience ? ', employees' : ''}
+        {type === 'nps' ? 'NPS' : typeFacts(type).kind}
+        {interval === null ? '' : `, ${formatInterval(type, interval)}`}
       </span>
     </>,
-    <SurveyStatus status={status} />,
     count(total),
     sent === 0 ? (
-      <span class="soft">not sent</span>
+      <span class="soft">Not sent</span>
     ) : (
       <>
         {percentage(responded, sent)}%
@@ -94,17 +144,9 @@ function cellsOf(survey: ListedSurvey, here: string) {
         </span>
       </>
     ),
-    value === null ? (
-      <span class="soft">none</span>
-    ) : (
-      <>
-        {formatValue(type, value)}
-        <span class="sub block">
-          {typeFacts(type).number}
-          {interval === null ? '' : `, ${formatInterval(type, interval)}`}
-        </span>
-      </>
-    ),
-    <Time at={created_at} show="day" />,
+    <span class="soft">
+      <Time at={created_at} show="day" />
+    </span>,
+    <SurveyStatus status={status} />,
   ];
 }

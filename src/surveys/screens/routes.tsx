@@ -29,6 +29,7 @@ const SurveySearch = v.object({
     ),
     '',
   ),
+  status: v.optional(v.picklist(['active', 'draft', 'completed'])),
 });
 
 type SurveyScreenTools = {
@@ -41,9 +42,8 @@ type SurveyScreenTools = {
 export function surveyScreens(tools: SurveyScreenTools) {
   const { db, publicUrl } = tools;
   const app = new Hono<ScreenEnv>().get('/', async (c) => {
-    const { page, limit, search } = parseList(SurveySearch, c.req.queries());
-    const surveys = await pageOfSurveys(db, c.var.organization.id, { page, limit, search });
-    return renderList(c, { ...surveys, page, limit, search });
+    const list = parseList(SurveySearch, c.req.queries());
+    return renderList(c, { ...list, ...(await pageOfSurveys(db, c.var.organization.id, list)) });
   });
   addForms(app, tools);
   addActions(app, tools);

@@ -4,9 +4,17 @@ import { Star, Thumb } from '../../responses/view/form.tsx';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { type SurveyType, scoresInOrder } from '../../survey-types.ts';
 import { Select } from '../../web/app/forms.tsx';
+import { Icon } from '../../web/app/icon.tsx';
+import { counted } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { languageChoices, languageOf } from '../../web/language.ts';
-import { type Template, templates, textsOf, type Wording } from '../templates.ts';
+import {
+  type Template,
+  templateQuestions,
+  templates,
+  textsOf,
+  type Wording,
+} from '../templates.ts';
 import { surveysPath } from './parts.tsx';
 
 export function renderTemplates(c: Context<ScreenEnv>, language: string) {
@@ -16,19 +24,20 @@ export function renderTemplates(c: Context<ScreenEnv>, language: string) {
     title: 'New survey',
     section: 'surveys',
     trail: [{ text: 'Surveys', href: surveys }],
+    about: 'Start from a template. You can change everything before you save.',
+    actions: (
+      <form method="get" action={`${surveys}/new`} class="toolbar">
+        <Select
+          name="language"
+          label="Language"
+          value={language}
+          options={languageChoices(language)}
+        />
+        <button type="submit">Show</button>
+      </form>
+    ),
     body: (
       <>
-        <form method="get" action={`${surveys}/new`} class="toolbar">
-          <p class="soft">Start from a template. You can change everything before you save.</p>
-          <Select
-            name="language"
-            label="Language"
-            size="day"
-            value={language}
-            options={languageChoices(language)}
-          />
-          <button type="submit">Show</button>
-        </form>
         <ul class="grid three">
           {Object.entries(templates).map(([name, template]) => (
             <TemplateCard
@@ -38,12 +47,20 @@ export function renderTemplates(c: Context<ScreenEnv>, language: string) {
             />
           ))}
           <li class="card template">
+            <p class="scale art" aria-hidden="true">
+              <span>
+                <Icon name="plus" />
+              </span>
+            </p>
             <h2>
               <a href={`${surveys}/new?template=blank`}>Blank</a>
             </h2>
             <p class="soft">Write your own question on any scale.</p>
           </li>
         </ul>
+        <p class="sub">
+          Every template comes with follow-up questions, a thank-you message and reminders.
+        </p>
       </>
     ),
   });
@@ -53,16 +70,20 @@ type CardProps = { href: string; template: Template; wording: Wording };
 
 function TemplateCard({ href, template, wording }: CardProps) {
   const { tag, direction } = languageOf(wording.language);
+  const questions = templateQuestions(template.texts, wording).length;
   return (
     <li class="card template">
       <ScalePicture type={template.type} />
       <h2>
         <a href={href}>{template.title}</a>
       </h2>
-      <p lang={tag} dir={direction}>
+      <p class="soft" lang={tag} dir={direction}>
         {textsOf(template, wording).question_text}
       </p>
-      <p class="sub">{template.use}</p>
+      <p class="tags">
+        <span class="tag">{template.use}</span>
+        <span class="tag">{counted(questions, 'follow-up')}</span>
+      </p>
     </li>
   );
 }
@@ -72,10 +93,18 @@ const pictures: Partial<Record<SurveyType, (score: number) => Child>> = {
   thumbs: (score) => <Thumb down={score === 0} />,
 };
 
+/** A good answer on each scale. */
+const answers: Record<SurveyType, number> = { nps: 9, csat: 5, ces: 6, star5: 4, thumbs: 1 };
+
+const isChosen = (type: SurveyType, score: number) =>
+  type === 'star5' ? score <= answers[type] : score === answers[type];
+
 const ScalePicture = ({ type }: { type: SurveyType }) => (
-  <p class="scale art" aria-hidden="true">
+  <p class={type === 'star5' ? 'scale stars art' : 'scale art'} aria-hidden="true">
     {scoresInOrder(type).map((score) => (
-      <span>{(pictures[type] ?? String)(score)}</span>
+      <span class={isChosen(type, score) ? 'on' : undefined}>
+        {(pictures[type] ?? String)(score)}
+      </span>
     ))}
   </p>
 );

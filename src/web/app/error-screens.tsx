@@ -12,7 +12,7 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
   const isSentence = refusal !== undefined && /[.]$/.test(refusal.message);
   const home = reader.organization ? `/o/${reader.organization.slug}` : '/';
   const body = (
-    <div class="stack">
+    <>
       <p>{isSentence ? refusal.message : text}</p>
       {status === 400 && refusal && !isSentence ? (
         <p class="soft">Details: {refusal.message}</p>
@@ -28,10 +28,11 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
       <p class="sub">
         Request ID: <code>{c.get('requestId')}</code>
       </p>
-    </div>
+    </>
   );
   if (!reader.member) return renderStandalone(c, { title, body, status });
-  return renderScreen(c, { title, section: null, body, status });
+  const card = <div class="card stack measure">{body}</div>;
+  return renderScreen(c, { title, section: null, body: card, status });
 }
 
 type ErrorText = {

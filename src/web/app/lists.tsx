@@ -7,7 +7,9 @@ type SearchedListProps = {
   id: string;
   search: { name: string; label: string; purpose: string; value: string; placeholder?: string };
   found: string;
-  about: string;
+  about: Child;
+  /** Other parts of the query, which searching and paging keep. */
+  kept?: Readonly<Record<string, string>>;
   none: { title: string; means: string };
   noneFound: { title: string; means: string };
   meta: { page: number; limit: number; total: number };
@@ -16,12 +18,13 @@ type SearchedListProps = {
 
 /** A list with a search field, its total, empty states and pages. */
 export function SearchedList(props: SearchedListProps) {
-  const { path, id, search, found, about, meta, children } = props;
-  const empty = search.value ? props.noneFound : props.none;
+  const { path, id, search, found, about, kept = {}, meta, children } = props;
+  const isFiltered = search.value !== '' || Object.keys(kept).length > 0;
+  const empty = isFiltered ? props.noneFound : props.none;
   return (
     <>
       <search aria-label={search.purpose}>
-        <FilterForm path={path} updates={id}>
+        <FilterForm path={path} updates={id} hidden={Object.entries(kept)}>
           <Field
             name={search.name}
             label={search.label}
@@ -35,7 +38,7 @@ export function SearchedList(props: SearchedListProps) {
       <Live id={id} says={found}>
         <div class="title">
           <h2>{found}</h2>
-          <span class="sub">{about}</span>
+          {typeof about === 'string' ? <span class="sub">{about}</span> : about}
         </div>
         <PagedList
           meta={meta}
@@ -53,9 +56,9 @@ export function SearchedList(props: SearchedListProps) {
   );
 }
 
-function addressOf({ path, search }: SearchedListProps, page: number) {
+function addressOf({ path, search, kept }: SearchedListProps, page: number) {
   const searched = search.value && { [search.name]: search.value };
-  return `${path}?${new URLSearchParams({ ...searched, page: String(page) })}`;
+  return `${path}?${new URLSearchParams({ ...kept, ...searched, page: String(page) })}`;
 }
 
 type FilterFormProps = {
