@@ -38,7 +38,13 @@ export async function violations(page: Page, rules?: string[]): Promise<string[]
     const { violations, incomplete } = await axe.run(chosen);
     return { violations, incomplete };
   }, options);
-  const unsure = found.incomplete.filter(({ id }) => id === 'color-contrast');
+  const unsure = found.incomplete
+    .filter(({ id }) => id === 'color-contrast')
+    // axe cannot judge text of a drawing, such as the monogram of an organization.
+    .map((rule) => ({
+      ...rule,
+      nodes: rule.nodes.filter(({ html }) => !html.startsWith('<text ')),
+    }));
   return [...found.violations, ...unsure].flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
