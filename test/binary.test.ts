@@ -54,7 +54,7 @@ test("the binary contains the app's styles and scripts, compressed", async (t) =
   const { url } = await service(emptyFolder(t));
   const page = await (await fetch(`${url}/sign-in`)).text();
   const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
-  assert.equal(assets.length, 4);
+  assert.ok(assets.length >= 4);
   for (const path of assets) {
     const answer = await fetch(url + path, { headers: { 'Accept-Encoding': 'gzip' } });
     assert.equal(answer.headers.get('Content-Encoding'), 'gzip', path);
