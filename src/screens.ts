@@ -45,6 +45,7 @@ import { surveyScreens } from './surveys/screens/routes.tsx';
 import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/assets.ts';
 import { guardForms } from './web/app/forms.tsx';
+import { settingPath } from './web/app/settings-screen.tsx';
 import type { WebhookTools } from './webhooks/api.ts';
 import { webhookScreens } from './webhooks/screens/routes.tsx';
 
@@ -109,7 +110,8 @@ const organizationScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
     .use(inOrganization(tools))
     .route('/', homeScreens(tools))
-    .route('/settings', settingsOverview(tools))
+    .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
+    .route('/settings/overview', settingsOverview(tools))
     .route('/surveys', previewScreens(tools))
     .route('/surveys', questionScreens(tools))
     .route('/surveys', surveyScreens({ ...tools, trendOf: (of) => surveyTrend(tools.db, of) }))

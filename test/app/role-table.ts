@@ -79,6 +79,7 @@ const operator: Record<string, RouteAccess> = {
 const organization: Record<string, RouteAccess> = {
   'GET ': 'viewer',
   'GET /settings': 'viewer',
+  'GET /settings/overview': 'viewer',
 
   'GET /surveys': 'viewer',
   'GET /surveys/new': 'editor',

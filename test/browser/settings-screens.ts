@@ -11,7 +11,7 @@ const emptySettings = (page: string) => (scene: BrowserScene) =>
   `/o/${scene.empty.slug}/settings/${page}`;
 
 export const settingsEntries: readonly ScreenEntry[] = [
-  { name: 'settings', as: 'owner', path: ({ full }) => `/o/${full.slug}/settings` },
+  { name: 'settings', as: 'owner', path: ({ full }) => `/o/${full.slug}/settings/overview` },
   { name: 'settings-general', as: 'owner', path: settings('general') },
   { name: 'settings-general-read', as: 'viewer', path: settings('general') },
   { name: 'settings-api-keys', as: 'owner', path: withKeys },

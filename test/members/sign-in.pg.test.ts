@@ -95,11 +95,14 @@ test('sign-out invalidates copies of the cookie', async () => {
   const { id, email, home, browser } = await memberWithPassword();
   await browser.post('/sign-in', { email, password });
   const thief = visitorBrowser(app, { '__Host-askback': browser.cookie('__Host-askback')! });
-  assert.equal((await thief.get(`${home}/settings`)).status, 200);
+  assert.equal((await thief.get(`${home}/settings/general`)).status, 200);
   const answer = await browser.post('/sign-out');
   assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/sign-in']);
   assert.equal(browser.cookie('__Host-askback'), undefined);
-  assert.match((await thief.get(`${home}/settings`)).headers.get('Location')!, /^\/sign-in/);
+  assert.match(
+    (await thief.get(`${home}/settings/general`)).headers.get('Location')!,
+    /^\/sign-in/,
+  );
   assert.deepEqual(
     (await eventsOf(id)).map(({ act }) => act),
     ['session.started', 'session.ended'],

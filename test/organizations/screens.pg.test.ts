@@ -117,7 +117,7 @@ test('the overview shows the current value of each setting', async () => {
     where id = ${orgId}`;
   await db`insert into mail_usage (org_id, month, used)
     values (${orgId}, date_trunc('month', now() at time zone 'UTC')::date, 40)`;
-  const page = await (await get(`${home}/settings`)).text();
+  const page = await (await get(`${home}/settings/overview`)).text();
   for (const shown of [
     'Acme, Europe/Oslo',
     'At most one survey every 90 days',
@@ -131,7 +131,7 @@ test('the overview shows the current value of each setting', async () => {
     else assert.match(page, shown);
   }
   const viewer = await memberBrowser(db, { app, org: orgId, role: 'viewer' });
-  const theirs = await (await viewer.get(`${viewer.home}/settings`)).text();
+  const theirs = await (await viewer.get(`${viewer.home}/settings/overview`)).text();
   assert.match(theirs, /At most one survey/);
   assert.doesNotMatch(theirs, /settings\/(members|mail|api-keys|audit|texts)/);
 });

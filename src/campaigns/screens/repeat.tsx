@@ -154,14 +154,14 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
       <Version form={form} value={versionOfSurvey(survey)} />
       <Field
         name="every_days"
-        label="Ask again after (days)"
+        label="Repeat every"
         type="number"
         inputmode="numeric"
         min={minEveryDays}
         max={maxEveryDays}
         value={survey.repeat?.every_days}
         form={form}
-        help={`${minEveryDays} to ${maxEveryDays} days after a contact was last asked. Leave empty to ask contacts once.`}
+        help={`Days, ${minEveryDays} to ${maxEveryDays}, after a contact was last asked. Leave empty to ask contacts once.`}
       />
       <Select
         name="audience"

@@ -15,7 +15,7 @@ import {
 } from '../../web/app/settings-screen.tsx';
 import { getOrganization, type OrganizationRow, readUsage } from '../queries.ts';
 
-/** `/o/:slug/settings`: all settings with their current values. */
+/** `/o/:slug/settings/overview`: all settings with their current values. */
 export const settingsOverview = (tools: OverviewTools) =>
   new Hono<ScreenEnv>().get('/', async (c) => showOverview(c, tools));
 

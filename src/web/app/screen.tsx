@@ -191,7 +191,7 @@ const navigation = {
   themes: ['Themes', '/themes', 'layers'],
   summaries: ['Summaries', '/summaries', 'file-text'],
   webhooks: ['Webhooks', '/webhooks', 'webhook'],
-  settings: ['Settings', '/settings', 'settings'],
+  settings: ['Settings', '/settings/overview', 'settings'],
 } as const satisfies Record<string, readonly [string, string, IconName]>;
 
 type Section = keyof typeof navigation | 'account' | 'operator' | null;

@@ -59,7 +59,10 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
             <summary>All settings</summary>
             <nav aria-label="Settings">
               <ul>
-                <SettingLink href={`/o/${organization.slug}/settings`} isCurrent={setting === null}>
+                <SettingLink
+                  href={`/o/${organization.slug}/settings/overview`}
+                  isCurrent={setting === null}
+                >
                   Overview
                 </SettingLink>
               </ul>
