@@ -27,6 +27,10 @@ type TypeFacts = Scale & {
   control: 'number' | 'face' | 'star' | 'thumb';
   /** Scores per row in an email on a phone. */
   mailRow: number;
+  /** A good answer, for pictures of the scale. */
+  goodScore: number;
+  /** The question of previews and imported surveys. */
+  question: (subject: string) => string;
 };
 
 const types = {
@@ -42,6 +46,8 @@ const types = {
     shortNumber: 'NPS',
     control: 'number',
     mailRow: 6,
+    goodScore: 9,
+    question: (subject) => `How likely are you to recommend ${subject}?`,
   },
   csat: {
     lowest: 1,
@@ -55,6 +61,8 @@ const types = {
     shortNumber: 'Satisfied',
     control: 'face',
     mailRow: 5,
+    goodScore: 5,
+    question: (subject) => `How satisfied are you with ${subject}?`,
   },
   ces: {
     lowest: 1,
@@ -68,6 +76,8 @@ const types = {
     shortNumber: 'Ease of 7',
     control: 'number',
     mailRow: 4,
+    goodScore: 6,
+    question: () => 'How easy was it to get what you needed?',
   },
   star5: {
     lowest: 1,
@@ -81,6 +91,8 @@ const types = {
     shortNumber: 'Stars of 5',
     control: 'star',
     mailRow: 5,
+    goodScore: 4,
+    question: (subject) => `How would you rate ${subject}?`,
   },
   thumbs: {
     lowest: 0,
@@ -94,12 +106,17 @@ const types = {
     shortNumber: 'Thumbs up',
     control: 'thumb',
     mailRow: 2,
+    goodScore: 1,
+    question: () => 'Did we help you?',
   },
 } as const satisfies Record<string, TypeFacts>;
 
 export type SurveyType = keyof typeof types;
 
 export const surveyTypes = Object.keys(types) as SurveyType[];
+
+export const isSurveyType = (text: unknown): text is SurveyType =>
+  surveyTypes.some((type) => type === text);
 
 export const typeFacts = (type: SurveyType): TypeFacts => types[type];
 
@@ -146,7 +163,7 @@ export function scoreText(type: SurveyType, score: number): string {
 /** A score in words, if its type has them. */
 export function scoreName(type: SurveyType, score: number): string {
   if (type === 'thumbs') return score === 1 ? 'Thumbs up' : 'Thumbs down';
-  if (type === 'star5') return score === 1 ? '1 star' : `${score} stars`;
+  if (types[type].control === 'star') return score === 1 ? '1 star' : `${score} stars`;
   return String(score);
 }
 

@@ -6,7 +6,7 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { UploadedFile } from '../lib/http/multipart.ts';
 import type { JobRun } from '../lib/queue/task.ts';
 import { ensureQuestions } from '../questions/import.ts';
-import type { SurveyType } from '../survey-types.ts';
+import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { addSurvey } from '../surveys/lifecycle.ts';
 import { getOrgSurvey } from '../surveys/queries.ts';
 import {
@@ -263,7 +263,7 @@ async function createDraft(
   const survey = await addSurvey(tx, orgId, {
     ...sender,
     name: row.service === 'csv' ? 'Imported history' : `${services[row.service].name} history`,
-    question_text: questions[type](sender.from_name),
+    question_text: typeFacts(type).question(sender.from_name),
     type,
     status: 'draft',
   });
@@ -272,14 +272,6 @@ async function createDraft(
   await recordAct(tx, { orgId, actor, act: 'survey.created', target, details });
   return survey.id;
 }
-
-const questions: Readonly<Record<SurveyType, (name: string) => string>> = {
-  nps: (name) => `How likely are you to recommend ${name}?`,
-  csat: (name) => `How satisfied are you with ${name}?`,
-  ces: () => 'How easy was it to get what you needed?',
-  star5: (name) => `How would you rate ${name}?`,
-  thumbs: () => 'Did we help you?',
-};
 
 /** Suppressions first, then responses, then people, whose newer values override those of old responses. */
 const order: readonly FileKind[] = ['unsubscribed', 'bounced', 'responses', 'people'];

@@ -236,7 +236,7 @@ function RowOfCells({ letter, scores }: { letter: Letter; scores: number[] }) {
 function Cell({ letter, score }: { letter: Letter; score: number }) {
   const { type, links, organization, language } = letter;
   const { cell, edge, score: ink } = colorsOf(organization.color);
-  const width = type === 'thumbs' ? thumbPx : type === 'star5' ? 52 : cellPx;
+  const width = type === 'thumbs' ? thumbPx : typeFacts(type).control === 'star' ? 52 : cellPx;
   const link = [
     `display:block;width:${width}px;height:${cellPx}px;line-height:${cellPx}px`,
     `font-size:${type === 'thumbs' ? 14 : 17}px;font-weight:bold;color:${ink}`,

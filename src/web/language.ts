@@ -1,6 +1,6 @@
 import { lazy } from '../lib/async/memoize.ts';
 import { isLanguage } from '../lib/validation/parse.ts';
-import type { SurveyType } from '../survey-types.ts';
+import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { ar } from './languages/ar.ts';
 import { de } from './languages/de.ts';
 import { en } from './languages/en.ts';
@@ -35,7 +35,7 @@ export function scaleEnds(type: SurveyType, texts: Texts): ScaleEnds {
 
 /** The label of a score button in an email. */
 export function buttonText(type: SurveyType, score: number, { thumbs }: Texts): string {
-  if (type === 'star5') return `${score}\u00a0★`;
+  if (typeFacts(type).control === 'star') return `${score}\u00a0★`;
   if (type !== 'thumbs') return String(score);
   return score === 0 ? `👎 ${thumbs.lowest}` : `👍 ${thumbs.highest}`;
 }

@@ -164,7 +164,7 @@ export const senderName = (sender: Sender) => isolate(sender.name);
 
 export function scoreInWords(type: SurveyType, score: number, texts: Texts): string {
   if (type === 'csat') return texts.csat[score - 1] ?? String(score);
-  if (type === 'star5') return texts.stars(score);
+  if (typeFacts(type).control === 'star') return texts.stars(score);
   if (type === 'thumbs') return score === 1 ? texts.thumbs.highest : texts.thumbs.lowest;
   return texts.scoreOf(score, typeFacts(type).highest);
 }
@@ -174,10 +174,10 @@ function drawScore(type: SurveyType, score: number, texts: Texts): Child {
   if (type === 'csat') return [<Face mood={score - 1} />, <small>{words}</small>];
   if (type === 'thumbs') return [<Thumb down={score === 0} />, <small>{words}</small>];
 
-  const { lowest, highest } = typeFacts(type);
+  const { lowest, highest, control } = typeFacts(type);
   const ends = scaleEnds(type, texts);
   const end = score === lowest ? ends.lowest : score === highest ? ends.highest : null;
-  if (type === 'star5') {
+  if (control === 'star') {
     return [<Star />, <span class="hidden">{end === null ? words : `${words}, ${end}`}</span>];
   }
   return [score, end && <span class="hidden"> {end}</span>];

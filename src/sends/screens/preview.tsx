@@ -16,7 +16,7 @@ import {
   type Category,
   categories,
   categoryOf,
-  type SurveyType,
+  isSurveyType,
   scoresInOrder,
   typeFacts,
 } from '../../survey-types.ts';
@@ -89,18 +89,11 @@ export const previewScreens = (tools: PreviewTools) =>
 const withExamples = (input: ReturnType<typeof readSurveyFields>) => ({
   ...input,
   name: input.name || 'Survey',
-  question_text: input.question_text || exampleQuestions[input.type as SurveyType] || '',
+  question_text:
+    input.question_text || (isSurveyType(input.type) ? typeFacts(input.type).question('us') : ''),
   from_name: input.from_name || 'Sender',
   from_email: input.from_email || 'sender@example.com',
 });
-
-const exampleQuestions: Readonly<Record<SurveyType, string>> = {
-  nps: 'How likely are you to recommend us?',
-  csat: 'How satisfied are you with us?',
-  ces: 'How easy was it to get what you needed?',
-  star5: 'How would you rate us?',
-  thumbs: 'Did we help you?',
-};
 
 const labels: Readonly<Record<string, string>> = {
   question_text: 'Question',

@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
-import type { Child } from 'hono/jsx';
 import { Star, Thumb } from '../../responses/view/form.tsx';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { type SurveyType, scoresInOrder } from '../../survey-types.ts';
+import { type SurveyType, scoresInOrder, typeFacts } from '../../survey-types.ts';
 import { Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { counted } from '../../web/app/lists.tsx';
@@ -88,23 +87,16 @@ function TemplateCard({ href, template, wording }: CardProps) {
   );
 }
 
-const pictures: Partial<Record<SurveyType, (score: number) => Child>> = {
-  star5: () => <Star />,
-  thumbs: (score) => <Thumb down={score === 0} />,
-};
-
-/** A good answer on each scale. */
-const answers: Record<SurveyType, number> = { nps: 9, csat: 5, ces: 6, star5: 4, thumbs: 1 };
-
-const isChosen = (type: SurveyType, score: number) =>
-  type === 'star5' ? score <= answers[type] : score === answers[type];
-
-const ScalePicture = ({ type }: { type: SurveyType }) => (
-  <p class={type === 'star5' ? 'scale stars art' : 'scale art'} aria-hidden="true">
-    {scoresInOrder(type).map((score) => (
-      <span class={isChosen(type, score) ? 'on' : undefined}>
-        {(pictures[type] ?? String)(score)}
-      </span>
-    ))}
-  </p>
-);
+function ScalePicture({ type }: { type: SurveyType }) {
+  const { control, goodScore } = typeFacts(type);
+  const stars = control === 'star';
+  return (
+    <p class={stars ? 'scale stars art' : 'scale art'} aria-hidden="true">
+      {scoresInOrder(type).map((score) => (
+        <span class={score === goodScore || (stars && score < goodScore) ? 'on' : undefined}>
+          {stars ? <Star /> : control === 'thumb' ? <Thumb down={score === 0} /> : score}
+        </span>
+      ))}
+    </p>
+  );
+}
