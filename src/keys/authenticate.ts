@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Actor, Writer } from '../audit/acts.ts';
-import { Refusal } from '../errors.ts';
+import { errorCodes, Refusal } from '../errors.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { type Db, type Sql, whenDiskFull } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
@@ -62,9 +62,6 @@ export function authenticate({ db, settings }: KeyTools) {
 
 const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 
-const unknownKey =
-  'the API key is missing, unknown, revoked or expired: send one as Authorization: Bearer KEY, or as X-API-Key: KEY';
-
 /** Sets the rate-limit headers and returns the key, or refuses the request. */
 function accept(
   c: Context<ApiEnv>,
@@ -83,7 +80,7 @@ function accept(
   }
   if (!isKnown) {
     c.header('WWW-Authenticate', 'Bearer realm="askback"');
-    throw new Refusal('unauthorized', unknownKey);
+    throw new Refusal('unauthorized', errorCodes.unauthorized.error);
   }
   const key = { ...row, requestId: c.get('requestId') };
   c.set('key', key);
