@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ApiSection, Example, Operation } from './lib/openapi/openapi.ts';
+import { type ApiSection, type Example, operationsOf } from './lib/openapi/openapi.ts';
 import type { messages } from './webhooks/events.ts';
 
 const ids: Readonly<Record<string, string>> = {
@@ -272,7 +272,7 @@ export function examplesOf(
     schema && sampleOf(schema, { owners, of, name: '' });
   return Object.fromEntries([
     ...sections
-      .flatMap(({ operations }) => operations)
+      .flatMap(operationsOf)
       .map(({ id, path, body, message, answer, also }): [string, Example] => [
         id,
         {
@@ -291,7 +291,7 @@ export function examplesOf(
   ]);
 }
 
-const pathOf = (path: Operation['path']) =>
+const pathOf = (path: string) =>
   Object.fromEntries(
     [...path.matchAll(/(\w)(\w*?)s?\/\{(\w+)\}/g)].map(([, first = '', rest, name = '']) => [
       name,

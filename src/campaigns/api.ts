@@ -128,17 +128,11 @@ export function campaignRoutes(tools: AdvanceTools) {
     .post('/:id/stop', act(stopCampaign));
 }
 
-const ofSurvey = '/api/v1/surveys/{id}/campaigns';
-const path = '/api/v1/campaigns/{id}';
-
 const act = (word: 'pause' | 'resume' | 'stop', summary: string, about: string): Operation => ({
   id: `${word}Campaign`,
-  method: 'post',
-  path: `${path}/${word}`,
   summary,
   about,
-  permission: 'write',
-  answer: { status: 200, about: 'the campaign', schema: One(Campaign) },
+  answer: { about: 'the campaign', schema: One(Campaign) },
   refusals: { 409: ['campaign_over'] },
 });
 
@@ -286,70 +280,67 @@ export const campaignSection: ApiSection = {
     'Email a survey to all contacts that have not received it. Campaigns can be scheduled, paced, paused and stopped.',
   schemas: { Campaign, CampaignResult: CampaignResultItem, Schedule },
   bodies: { NewCampaign: CampaignInput },
-  operations: [
-    {
+  operations: {
+    'post /api/v1/surveys/{id}/campaigns': {
       id: 'createCampaign',
-      method: 'post',
-      path: ofSurvey,
       summary: 'Create a campaign',
       about:
         'Emails every contact that is `pending` or `failed` at the start, or the people of `audience`, under the rules of a send. The response comes ' +
         'once all contacts are evaluated; the emails follow. The quota of all emails is reserved at the start, or nothing ' +
         'is sent. A dry run returns 200.',
-      permission: 'write',
       query: CampaignQuery,
       body: CampaignInput,
       bodyOptional: true,
       answer: { status: 202, about: 'the campaign', schema: One(Campaign) },
       refusals: { 400: ['survey_draft', 'survey_closed'], 403: ['SEND_LIMIT_EXCEEDED'] },
       refusalSchemas: { 403: v.union([Failure, SendLimitExceeded]) },
-      also: { status: 200, about: 'the result of a dry run', schema: One(TriedCampaign) },
+      also: { about: 'the result of a dry run', schema: One(TriedCampaign) },
     },
-    {
+    'get /api/v1/surveys/{id}/campaigns': {
       id: 'listCampaigns',
-      method: 'get',
-      path: ofSurvey,
       summary: 'List the campaigns of a survey, newest first',
       about: 'Includes current counts.',
-      permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of campaigns', schema: List(Campaign) },
+      answer: { about: 'a page of campaigns', schema: List(Campaign) },
     },
-    {
+    'get /api/v1/campaigns/{id}': {
       id: 'getCampaign',
-      method: 'get',
-      path,
       summary: 'Get a campaign and its progress',
       about:
         '`total` is the sum of `sent`, `duplicates`, `invalid`, `failed` and `remaining`. Before a scheduled campaign ' +
         'starts, they are estimates from the time of scheduling; contacts are evaluated again at the start.',
-      permission: 'read',
-      answer: { status: 200, about: 'the campaign', schema: One(Campaign) },
+      answer: { about: 'the campaign', schema: One(Campaign) },
     },
-    {
+    'get /api/v1/campaigns/{id}/results': {
       id: 'listCampaignResults',
-      method: 'get',
-      path: `${path}/results`,
       summary: 'List the outcome for each contact',
       about: 'One row per evaluated contact, also while the campaign runs.',
-      permission: 'read',
       query: ResultsQuery,
-      answer: { status: 200, about: 'a page of results', schema: List(CampaignResultItem) },
+      answer: { about: 'a page of results', schema: List(CampaignResultItem) },
     },
-    {
+    'get /api/v1/surveys/{id}/schedule': {
       id: 'getSchedule',
-      method: 'get',
-      path: '/api/v1/surveys/{id}/schedule',
       summary: 'Get the schedule of the next rounds',
       about:
         'How many contacts `repeat` asks on each of the next 30 days, from today. All counts are 0 without `repeat`, and for ' +
         'drafts and closed surveys.',
-      permission: 'read',
-      answer: { status: 200, about: '30 days', schema: One(Schedule) },
+      answer: { about: '30 days', schema: One(Schedule) },
       notFound: 'survey',
     },
-    act('pause', 'Pause a campaign', 'No more emails are sent until you resume it.'),
-    act('resume', 'Resume a paused campaign', 'Continues at its pace.'),
-    act('stop', 'Stop a campaign for good', 'Returns the quota of all unsent emails.'),
-  ],
+    'post /api/v1/campaigns/{id}/pause': act(
+      'pause',
+      'Pause a campaign',
+      'No more emails are sent until you resume it.',
+    ),
+    'post /api/v1/campaigns/{id}/resume': act(
+      'resume',
+      'Resume a paused campaign',
+      'Continues at its pace.',
+    ),
+    'post /api/v1/campaigns/{id}/stop': act(
+      'stop',
+      'Stop a campaign for good',
+      'Returns the quota of all unsent emails.',
+    ),
+  },
 };

@@ -50,8 +50,6 @@ export function contactRoutes(tools: ReplicaTools) {
     });
 }
 
-const path = '/api/v1/contacts';
-
 export const Email = v.pipe(
   v.string('must be text'),
   v.trim(),
@@ -126,52 +124,40 @@ export const contactSection: ApiSection = {
     'of a survey that repeats adds a contact with its own link.',
   schemas: { ContactItem, Contact },
   bodies: { NewContact: ContactInput },
-  operations: [
-    {
+  operations: {
+    'get /api/v1/contacts': {
       id: 'listContacts',
-      method: 'get',
-      path,
       summary: 'List contacts, newest first',
       about: 'Contacts of all surveys, with the status of their email and response.',
-      permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of contacts', schema: List(ContactItem) },
+      answer: { about: 'a page of contacts', schema: List(ContactItem) },
     },
-    {
+    'post /api/v1/contacts': {
       id: 'saveContact',
-      method: 'post',
-      path,
       summary: 'Add a contact to a survey, or update it',
       about:
         'Posting an address again updates the contact of its latest round: a new name replaces the old one, and properties ' +
         'are merged.',
-      permission: 'write',
       body: ContactInput,
       answer: { status: 201, about: 'the new or updated contact', schema: One(Contact) },
       notFound: 'survey',
       refusals: { 400: ['survey_closed'], 409: ['erased'] },
     },
-    {
+    'get /api/v1/contacts/export': {
       id: 'exportContacts',
-      method: 'get',
-      path: `${path}/export`,
       summary: 'Export contacts as a file',
       about: `All contacts with their properties, newest first. ${csvDescription}`,
-      permission: 'read',
       query: ContactExportQuery,
-      answer: { status: 200, about: 'the file, streamed', files: exportTypes },
+      answer: { about: 'the file, streamed', files: exportTypes },
     },
-    {
+    'delete /api/v1/contacts/{id}': {
       id: 'deleteContact',
-      method: 'delete',
-      path: `${path}/{id}`,
       summary: 'Delete a contact',
       about:
         'Deletes its emails and responses too; earlier rounds keep theirs, and no later round asks the address again. The ' +
         'survey completes if all other contacts have responded. Other surveys can still email the address.',
-      permission: 'write',
       answer: { status: 204, about: 'deleted' },
       refusals: { 409: ['contact_in_flight'] },
     },
-  ],
+  },
 };

@@ -76,28 +76,21 @@ export const accountSection: ApiSection = {
   name: 'Account',
   about: 'The API key of the request, its organization, and usage against the limits.',
   schemas: { KeyAccount, Usage },
-  operations: [
-    {
+  operations: {
+    'get /api/v1/me': {
       id: 'getMe',
-      method: 'get',
-      path: '/api/v1/me',
       summary: 'Get the current API key and its organization',
       about: 'A cheap way to check whether a key works and what it may do.',
-      permission: 'read',
       answer: {
-        status: 200,
         about: 'the key, its organization and limits',
         schema: One(KeyAccount),
       },
     },
-    {
+    'get /api/v1/usage': {
       id: 'getUsage',
-      method: 'get',
-      path: '/api/v1/usage',
       summary: 'Get the current usage',
       about: "The month's emails against the limit, and the total of responses and contacts.",
-      permission: 'read',
-      answer: { status: 200, about: 'the usage', schema: One(Usage) },
+      answer: { about: 'the usage', schema: One(Usage) },
     },
-  ],
+  },
 };

@@ -231,104 +231,80 @@ export const peopleSection: ApiSection = {
     'properties of each, from contacts, imports and this API.',
   schemas: { Person, PersonItem, Erasure },
   bodies: { PersonChange },
-  operations: [
-    {
+  operations: {
+    'get /api/v1/people': {
       id: 'listPeople',
-      method: 'get',
-      path: '/api/v1/people',
       summary: 'List people, newest first',
       about: 'Use `property.NAME=VALUE` to limit the list to people with this value of a property.',
-      permission: 'read',
       query: PeopleQuery,
-      answer: { status: 200, about: 'a page of people', schema: List(PersonItem) },
+      answer: { about: 'a page of people', schema: List(PersonItem) },
       notFound: 'segment',
     },
-    {
+    'get /api/v1/people/export': {
       id: 'exportPeople',
-      method: 'get',
-      path: '/api/v1/people/export',
       summary: 'Export people as a file',
       about: `All people, newest first. Takes the filters of the list. ${csvDescription}`,
-      permission: 'read',
       query: v.object({ format: ExportFormat }),
-      answer: { status: 200, about: 'the file, streamed', files: exportTypes },
+      answer: { about: 'the file, streamed', files: exportTypes },
     },
-    {
+    'put /api/v1/people/{email}': {
       id: 'putPerson',
-      method: 'put',
-      path: '/api/v1/people/{email}',
       parameters: address,
       summary: 'Add or change a person',
       about:
         'Replaces the properties. Fields that are missing keep their value. Existing contacts do not change: the next ' +
         'audience or round uses the new values.',
-      permission: 'write',
       body: PersonChange,
       bodyOptional: true,
-      answer: { status: 200, about: 'the person', schema: One(PersonItem) },
+      answer: { about: 'the person', schema: One(PersonItem) },
       refusals: { 409: ['erased'] },
     },
-    {
+    'patch /api/v1/people/{email}': {
       id: 'patchPerson',
-      method: 'patch',
-      path: '/api/v1/people/{email}',
       parameters: address,
       summary: 'Merge values into a person',
       about: 'Properties that are missing keep their value.',
-      permission: 'write',
       body: PersonChange,
-      answer: { status: 200, about: 'the person', schema: One(PersonItem) },
+      answer: { about: 'the person', schema: One(PersonItem) },
       notFound: 'person',
     },
-    {
+    'get /api/v1/people/{email}': {
       id: 'getPerson',
-      method: 'get',
-      path: '/api/v1/people/{email}',
       parameters: address,
       summary: 'Get a person and their history',
       about:
         'The name and properties of the directory, and everything that happened to an address, oldest first: when it was added, emailed, or blocked and by which rule, ' +
         'what it opened and answered, deliveries to webhooks, unsubscribes and bounces.',
-      permission: 'read',
-      answer: { status: 200, about: 'the history', schema: One(Person) },
+      answer: { about: 'the history', schema: One(Person) },
       notFound: 'person',
     },
-    {
+    'delete /api/v1/people/{email}': {
       id: 'erasePerson',
-      method: 'delete',
-      path: '/api/v1/people/{email}',
       parameters: address,
       summary: 'Erase a person',
       about:
         'Permanently deletes the contacts of an address with their emails, comments and everything derived from them. ' +
         'Scores stay as anonymous responses by default. From then on the address is rejected or skipped everywhere, with ' +
         'the code `erased`. Erasing again returns the same receipt.',
-      permission: 'write',
       query: EraseQuery,
-      answer: { status: 200, about: 'the receipt', schema: One(Erasure) },
+      answer: { about: 'the receipt', schema: One(Erasure) },
       notFound: 'person',
     },
-    {
+    'get /api/v1/erasures': {
       id: 'listErasures',
-      method: 'get',
-      path: '/api/v1/erasures',
       summary: 'List erasure receipts, newest first',
       about:
         'Receipts contain only a keyed hash of the address. Use `email` to find the receipts of an address.',
-      permission: 'read',
       query: ErasureQuery,
-      answer: { status: 200, about: 'a page of receipts', schema: List(Erasure) },
+      answer: { about: 'a page of receipts', schema: List(Erasure) },
     },
-    {
+    'post /api/v1/erasures/{id}/allow': {
       id: 'allowErased',
-      method: 'post',
-      path: '/api/v1/erasures/{id}/allow',
       summary: 'Unblock the address of an erased person',
       about: 'The address can be added and emailed again. Erased data stays erased. Idempotent.',
-      permission: 'write',
-      answer: { status: 200, about: 'the receipt', schema: One(Erasure) },
+      answer: { about: 'the receipt', schema: One(Erasure) },
     },
-  ],
+  },
 };
 
 type ErasureRouteTools = { db: Db; erasureFile: ErasureFile };

@@ -77,8 +77,6 @@ const Segment = v.object({
   updated_at: Moment,
 });
 
-const path = '/api/v1/segments';
-
 export const segmentSection: ApiSection = {
   name: 'Segments',
   about:
@@ -88,70 +86,51 @@ export const segmentSection: ApiSection = {
     '`lt` (compare numbers), `exists`.',
   schemas: { Segment },
   bodies: { NewSegment: SegmentInput, SegmentChange },
-  operations: [
-    {
+  operations: {
+    'get /api/v1/segments': {
       id: 'listSegments',
-      method: 'get',
-      path,
       summary: 'List segments, newest first',
       about: 'Returns names and filters, but no people.',
-      permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of segments', schema: List(Segment) },
+      answer: { about: 'a page of segments', schema: List(Segment) },
     },
-    {
+    'post /api/v1/segments': {
       id: 'createSegment',
-      method: 'post',
-      path,
       summary: 'Create a segment',
       about: 'Its people are selected each time it is used.',
-      permission: 'write',
       body: SegmentInput,
       answer: { status: 201, about: 'the segment', schema: One(Segment) },
       refusals: { 400: ['too_many_segments'] },
     },
-    {
+    'get /api/v1/segments/{id}': {
       id: 'getSegment',
-      method: 'get',
-      path: `${path}/{id}`,
       summary: 'Get a segment',
       about: 'Returns its name and filter.',
-      permission: 'read',
-      answer: { status: 200, about: 'the segment', schema: One(Segment) },
+      answer: { about: 'the segment', schema: One(Segment) },
     },
-    {
+    'get /api/v1/segments/{id}/preview': {
       id: 'previewSegment',
-      method: 'get',
-      path: `${path}/{id}/preview`,
       summary: 'Count the people of a segment',
       about: 'Also returns the 10 newest people.',
-      permission: 'read',
       answer: {
-        status: 200,
         about: 'the count and 10 people',
         schema: One(v.object({ count: Count, people: v.array(PersonItem) })),
       },
     },
-    {
+    'patch /api/v1/segments/{id}': {
       id: 'changeSegment',
-      method: 'patch',
-      path: `${path}/{id}`,
       summary: 'Change a segment',
       about: 'Applies to campaigns and rounds that start later.',
-      permission: 'write',
       body: SegmentChange,
-      answer: { status: 200, about: 'the segment', schema: One(Segment) },
+      answer: { about: 'the segment', schema: One(Segment) },
     },
-    {
+    'delete /api/v1/segments/{id}': {
       id: 'deleteSegment',
-      method: 'delete',
-      path: `${path}/{id}`,
       summary: 'Delete a segment',
       about:
         'Deletes no people. Refused while a campaign that has not ended or the rounds of a survey use it.',
-      permission: 'write',
       answer: { status: 204, about: 'deleted' },
       refusals: { 409: ['segment_in_use'] },
     },
-  ],
+  },
 };

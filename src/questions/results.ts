@@ -42,8 +42,6 @@ export const questionReads = (tools: ReplicaTools) => {
   });
 };
 
-const path = '/api/v1/surveys/{id}/questions';
-
 const QuestionResult = v.object({
   id: v.string(),
   kind: v.picklist(questionKinds),
@@ -81,20 +79,17 @@ export const questionSection: ApiSection = {
   about:
     'Follow-up questions of a survey are defined with the survey, in `questions`. They are asked after the score.',
   schemas: { QuestionResult },
-  operations: [
-    {
+  operations: {
+    'get /api/v1/surveys/{id}/questions': {
       id: 'getQuestionResults',
-      method: 'get',
-      path,
       summary: 'Count the answers to the follow-up questions of a survey',
       about:
         'In the order of the survey, archived questions last. Responses on hold are not counted.',
-      permission: 'read',
       query: ResultsQuery,
       openQuery: [propertyFilter, answerFilter],
-      answer: { status: 200, about: 'a result for each question', schema: QuestionResults },
+      answer: { about: 'a result for each question', schema: QuestionResults },
     },
-  ],
+  },
 };
 
 type AnswerCount = {

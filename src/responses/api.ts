@@ -126,7 +126,6 @@ export function npsReads(tools: ReplicaTools) {
     });
 }
 
-const path = '/api/v1/responses';
 const changedResponse = {
   status: 200,
   about: 'the changed response',
@@ -143,143 +142,108 @@ export const responseSection: ApiSection = {
     NewNote: NoteInput,
     NewReply: ReplyInput,
   },
-  operations: [
-    {
+  operations: {
+    'get /api/v1/responses': {
       id: 'listResponses',
-      method: 'get',
-      path,
       summary: 'List responses, newest first',
       about: 'Combines all filters. A survey of another organization matches nothing.',
-      permission: 'read',
       query: ResponseQuery,
       openQuery: [propertyFilter, answerFilter],
-      answer: { status: 200, about: 'a page of responses', schema: List(Response) },
+      answer: { about: 'a page of responses', schema: List(Response) },
       refusals: { 422: ['search_too_slow'] },
     },
-    {
+    'get /api/v1/responses/{id}': {
       id: 'getResponse',
-      method: 'get',
-      path: `${path}/{id}`,
       summary: 'Get a response',
       about: 'Includes responses on hold, with `held: true`.',
-      permission: 'read',
-      answer: { status: 200, about: 'the response', schema: One(Response) },
+      answer: { about: 'the response', schema: One(Response) },
     },
-    {
+    'get /api/v1/responses/export': {
       id: 'exportResponses',
-      method: 'get',
-      path: `${path}/export`,
       summary: 'Export responses as a file',
       about: `All responses that match the filters of the list, newest first. ${csvDescription}`,
-      permission: 'read',
       query: ResponseExportQuery,
       openQuery: [propertyFilter, answerFilter],
-      answer: { status: 200, about: 'the file, streamed', files: exportTypes },
+      answer: { about: 'the file, streamed', files: exportTypes },
     },
-    {
+    'patch /api/v1/responses/{id}': {
       id: 'changeResponse',
-      method: 'patch',
-      path: `${path}/{id}`,
       summary: 'Change the state and owner of a response',
       about: 'New detractors are `open`. Omitted fields stay unchanged.',
-      permission: 'write',
       body: FollowUpInput,
       answer: changedResponse,
       refusals: { 400: ['unknown_member'] },
     },
-    {
+    'put /api/v1/responses/{id}/tags': {
       id: 'setResponseTags',
-      method: 'put',
-      path: `${path}/{id}/tags`,
       summary: 'Set the tags of a response',
       about: 'Replaces all tags of the response.',
-      permission: 'write',
       body: TagsInput,
       answer: changedResponse,
       refusals: { 400: ['unknown_tag'] },
     },
-    {
+    'post /api/v1/responses/{id}/notes': {
       id: 'addResponseNote',
-      method: 'post',
-      path: `${path}/{id}/notes`,
       summary: 'Add a note to a response',
       about: 'Only members of the organization see notes.',
-      permission: 'write',
       body: NoteInput,
       answer: { status: 201, about: 'the note', schema: One(ResponseNote) },
       refusals: { 400: ['too_many_notes'] },
     },
-    {
+    'post /api/v1/responses/{id}/replies': {
       id: 'replyToResponse',
-      method: 'post',
-      path: `${path}/{id}/replies`,
       summary: 'Reply to a response by email',
       about:
         'Sends an email to the person, from the sender of the survey, in the thread of the survey email. Waits up to 5 ' +
         'seconds for its outcome; the response lists it later. Send an `Idempotency-Key`: each request without one is a ' +
         'new email. Unsubscribed people can be replied to.',
-      permission: 'write',
       body: ReplyInput,
       answer: { status: 201, about: 'the reply', schema: One(Reply) },
       refusals: { 400: ['too_many_replies'], 409: ['no_address', 'erased'] },
     },
-    {
+    'post /api/v1/responses/{id}/release': {
       id: 'releaseResponse',
-      method: 'post',
-      path: `${path}/{id}/release`,
       summary: 'Release a response on hold',
       about: 'The response then counts, and its events are delivered.',
-      permission: 'write',
       answer: changedResponse,
       refusals: { 409: ['not_held'] },
     },
-    {
+    'delete /api/v1/responses/{id}': {
       id: 'deleteResponse',
-      method: 'delete',
-      path: `${path}/{id}`,
       summary: 'Delete a response',
       about:
         'The response no longer counts. Its contact keeps the status `responded`, and delivered events stay delivered.',
-      permission: 'write',
       answer: { status: 204, about: 'the response was deleted' },
     },
-    {
+    'get /api/v1/nps': {
       id: 'getNps',
-      method: 'get',
-      path: '/api/v1/nps',
       summary: 'Get the Net Promoter Score',
       about:
         'The share of promoters minus the share of detractors, from -100 to 100, of all responses that match the ' +
         'filters. Responses on other scales count by their category.',
-      permission: 'read',
       query: NpsQuery,
       openQuery: [propertyFilter, answerFilter],
       answer: {
-        status: 200,
         about: 'the score and its counts',
         schema: NpsAnswer,
       },
     },
-    {
+    'get /api/v1/nps/trend': {
       id: 'getNpsTrend',
-      method: 'get',
-      path: '/api/v1/nps/trend',
       summary: 'Get the Net Promoter Score by day, week or month',
       about:
         'Returns the fields of the score for each day, week or month of the range, including those without responses. ' +
         'The first and last row only count responses in the range. At most 1,100 rows.',
-      permission: 'read',
       query: TrendQuery,
       openQuery: [propertyFilter, answerFilter],
-      answer: { status: 200, about: 'one row per interval, oldest first', schema: NpsTrend },
+      answer: { about: 'one row per interval, oldest first', schema: NpsTrend },
       refusals: { 400: ['too_many_rows'] },
     },
-  ],
+  },
 };
 
 const answering = {
-  method: 'post',
-  permission: 'none',
+  isPublic: true,
   body: AnswerBody,
   answer: { status: 201, about: 'the recorded response', schema: One(GivenAnswer) },
   notFound: 'survey',
@@ -303,25 +267,23 @@ export const answeringSection: ApiSection = {
     'with `Accept: application/json`. The link is the permission; no key is needed.',
   schemas: { GivenAnswer },
   bodies: { Answer: AnswerBody },
-  operations: [
-    {
+  operations: {
+    'post /s/{token}': {
       ...answering,
       id: 'answerPersonal',
-      path: '/s/{token}',
       parameters: { token: linkPart('the `token` of a contact, from its email') },
       summary: 'Answer a survey by a personal link',
       about: 'One response per contact. Responses that look automated are put on hold.',
     },
-    {
+    'post /f/{share_id}': {
       ...answering,
       id: 'answerShared',
-      path: '/f/{share_id}',
       parameters: { share_id: linkPart('the last part of the shareable link') },
       summary: 'Answer a survey by its shareable link',
       about:
         'Each POST is a separate anonymous response. Limited to 300 per minute for each client address.',
     },
-  ],
+  },
 };
 
 function linkPart(about: string) {

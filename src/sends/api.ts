@@ -71,41 +71,34 @@ export function sendSection({ maxContacts }: { maxContacts: number }): ApiSectio
     about: 'Sends surveys by email. Each address receives a survey at most once.',
     schemas: { SendResult: SendAnswer, SendLimitExceeded, ...suppressionSchemas },
     bodies: { SendRequest: body, NewTestMail: TestMailInput },
-    operations: [
-      {
+    operations: {
+      'post /api/v1/surveys/{id}/send': {
         id: 'sendSurvey',
-        method: 'post',
-        path: '/api/v1/surveys/{id}/send',
         summary: 'Send a survey to a list of contacts',
         about:
           'Returns when every contact has its final status, so there is nothing to poll. A contact that already received ' +
           'this survey is a `duplicate` and gets no second email: repeating a request is safe.',
-        permission: 'write',
         query: SendQuery,
         body,
         answer: {
-          status: 200,
           about: 'one result per submitted contact, in the same order',
           schema: v.object({ data: SendAnswer }),
         },
         refusals: { 400: ['survey_draft', 'survey_closed'], 403: ['SEND_LIMIT_EXCEEDED'] },
         refusalSchemas: { 403: v.union([Failure, SendLimitExceeded]) },
       },
-      {
+      'post /api/v1/surveys/{id}/test-mail': {
         id: 'sendTestMail',
-        method: 'post',
-        path: '/api/v1/surveys/{id}/test-mail',
         summary: 'Send a test email',
         about:
           "Sends the survey's email to one address, with `[Test]` in its subject. It adds no contact and does not count " +
           'against the monthly limit, and its links record nothing. Works for drafts too. At most 20 per hour and organization.',
-        permission: 'write',
         body: TestMailInput,
         answer: { status: 202, about: 'the test email is queued', schema: One(TestMail) },
         refusals: { 429: ['too_many_test_mails'] },
       },
       ...suppressionOperations,
-    ],
+    },
   };
 }
 

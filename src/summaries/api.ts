@@ -22,8 +22,6 @@ export function summaryReads(tools: ReplicaTools) {
     );
 }
 
-const path = '/api/v1/summaries';
-
 const Interval = v.nullable(v.object({ low: v.number(), high: v.number() }));
 
 const Block = v.object({
@@ -81,25 +79,19 @@ export const summarySection: ApiSection = {
   name: 'Summaries',
   about: 'Executive summaries of the responses in a period.',
   schemas: { Summary },
-  operations: [
-    {
+  operations: {
+    'get /api/v1/summaries': {
       id: 'listSummaries',
-      method: 'get',
-      path,
       summary: 'List summaries, newest first',
       about: 'Includes monthly summaries and summaries on demand.',
-      permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of summaries', schema: List(Summary) },
+      answer: { about: 'a page of summaries', schema: List(Summary) },
     },
-    {
+    'get /api/v1/summaries/{id}': {
       id: 'getSummary',
-      method: 'get',
-      path: `${path}/{id}`,
       summary: 'Get a summary',
       about: 'Returns the text and its figures.',
-      permission: 'read',
-      answer: { status: 200, about: 'the summary', schema: One(Summary) },
+      answer: { about: 'the summary', schema: One(Summary) },
     },
-  ],
+  },
 };

@@ -5,7 +5,7 @@ import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { readRawBody } from '../lib/http/body.ts';
-import type { Operation } from '../lib/openapi/openapi.ts';
+import type { Operations } from '../lib/openapi/openapi.ts';
 import { List, Moment, One, Page, parseList } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { isUuid, Uuid } from '../lib/validation/parse.ts';
@@ -87,42 +87,33 @@ export const SuppressionQuery = v.object({
   kind: v.optional(v.picklist(suppressionKinds, 'must be unsubscribed or bounced')),
 });
 
-export const suppressionOperations: readonly Operation[] = [
-  {
+export const suppressionOperations: Operations = {
+  'get /api/v1/suppressions': {
     id: 'listSuppressions',
-    method: 'get',
-    path: '/api/v1/suppressions',
     summary: 'List blocked addresses, newest first',
     about:
       'Addresses that unsubscribed, that a member blocked, or whose mailbox does not exist. They get no email from you.',
-    permission: 'read',
     query: SuppressionQuery,
-    answer: { status: 200, about: 'a page of blocked addresses', schema: List(Suppression) },
+    answer: { about: 'a page of blocked addresses', schema: List(Suppression) },
   },
-  {
+  'delete /api/v1/suppressions/{id}': {
     id: 'liftSuppression',
-    method: 'delete',
-    path: '/api/v1/suppressions/{id}',
     summary: 'Unblock an address',
     about:
       'For a mailbox that exists after all, or an address that a member blocked. Only the recipient can undo an ' +
       'unsubscribe. Other limits, such as frequency, still apply.',
-    permission: 'write',
     answer: { status: 204, about: 'unblocked' },
     refusals: { 403: ['own_unsubscribe'] },
   },
-  {
+  'post /api/bounces': {
     id: 'takeBounce',
-    method: 'post',
-    path: '/api/bounces',
     summary: 'Report a bounce',
     about:
       'Post a message that came to the return address. A delivery report or complaint about one of your emails blocks ' +
       'its address. Other messages have no effect, so you can post everything that arrives.',
-    permission: 'write',
     message: 'the raw message with its headers',
-    answer: { status: 200, about: 'the result', schema: One(BounceAnswer) },
+    answer: { about: 'the result', schema: One(BounceAnswer) },
   },
-];
+};
 
 export type SuppressionQuery = v.InferOutput<typeof SuppressionQuery>;

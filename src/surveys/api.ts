@@ -106,112 +106,83 @@ async function show(
   return c.json({ data: surveyToJson(survey, tools.publicUrl) }, status);
 }
 
-const path = '/api/v1/surveys';
-
 export const surveySection: ApiSection = {
   name: 'Surveys',
   about: 'A survey asks for a score, a comment and follow-up questions.',
   schemas: { SurveyItem, Survey },
   bodies: surveyBodies,
-  operations: [
-    {
+  operations: {
+    'get /api/v1/surveys': {
       id: 'listSurveys',
-      method: 'get',
-      path,
       summary: 'List surveys, newest first',
       about: 'Surveys of every status.',
-      permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of surveys', schema: List(SurveyItem) },
+      answer: { about: 'a page of surveys', schema: List(SurveyItem) },
     },
-    {
+    'get /api/v1/surveys/{id}': {
       id: 'getSurvey',
-      method: 'get',
-      path: `${path}/{id}`,
       summary: 'Get a survey with its results',
       about: '`stats` covers all responses that are not on hold.',
-      permission: 'read',
-      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+      answer: { about: 'the survey', schema: One(Survey) },
     },
-    {
+    'post /api/v1/surveys': {
       id: 'createSurvey',
-      method: 'post',
-      path,
       summary: 'Create a survey',
       about:
         'Texts can contain placeholders for the contact: `{{name}}`, `{{first_name}}` and `{{properties.NAME}}`, ' +
         "with an optional fallback such as `{{first_name|there}}`. Respondents see the language of the contact's " +
         "`language` property, otherwise the language of their browser, otherwise the survey's own language.",
-      permission: 'write',
       body: NewSurveyInput,
       answer: { status: 201, about: 'the survey', schema: One(Survey) },
     },
-    {
+    'patch /api/v1/surveys/{id}': {
       id: 'changeSurvey',
-      method: 'patch',
-      path: `${path}/{id}`,
       summary: 'Change a survey',
       about:
         'Fields that you leave out keep their values. New texts appear on pages and in emails immediately.',
-      permission: 'write',
       ifMatch: true,
       body: SurveyChangeInput,
-      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+      answer: { about: 'the survey', schema: One(Survey) },
       refusals: {
         409: ['survey_has_answers', 'survey_completed', 'survey_in_use', 'question_has_answers'],
       },
     },
-    {
+    'delete /api/v1/surveys/{id}': {
       id: 'deleteSurvey',
-      method: 'delete',
-      path: `${path}/{id}`,
       summary: 'Delete a survey',
       about: 'Also deletes its contacts, emails and totals.',
-      permission: 'write',
       query: DeleteQuery,
       answer: { status: 204, about: 'the survey is deleted' },
       refusals: { 409: ['survey_has_answers'] },
     },
-    {
+    'post /api/v1/surveys/{id}/open': {
       id: 'openSurvey',
-      method: 'post',
-      path: `${path}/{id}/open`,
       summary: 'Open a draft',
       about: 'The survey can then be sent and answered. Does nothing if it is already open.',
-      permission: 'write',
-      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+      answer: { about: 'the survey', schema: One(Survey) },
       refusals: { 409: ['survey_completed'] },
     },
-    {
+    'post /api/v1/surveys/{id}/close': {
       id: 'closeSurvey',
-      method: 'post',
-      path: `${path}/{id}/close`,
       summary: 'Close a survey',
       about:
         'Its links show that it is closed until you reopen it. Does nothing if it is already closed.',
-      permission: 'write',
-      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+      answer: { about: 'the survey', schema: One(Survey) },
     },
-    {
+    'post /api/v1/surveys/{id}/reopen': {
       id: 'reopenSurvey',
-      method: 'post',
-      path: `${path}/{id}/reopen`,
       summary: 'Reopen a completed survey',
       about:
         'Also reopens a survey that completed with its last response. Does nothing if the survey is already active.',
-      permission: 'write',
-      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+      answer: { about: 'the survey', schema: One(Survey) },
       refusals: { 409: ['survey_draft'] },
     },
-    {
+    'post /api/v1/surveys/{id}/copy': {
       id: 'copySurvey',
-      method: 'post',
-      path: `${path}/{id}/copy`,
       summary: 'Copy a survey',
       about:
         'The copy is a draft with the same texts and settings, without contacts and responses.',
-      permission: 'write',
       answer: { status: 201, about: 'the copy', schema: One(Survey) },
     },
-  ],
+  },
 };

@@ -72,56 +72,41 @@ export const tagSection: ApiSection = {
   about: 'Colored labels to group responses.',
   schemas: { Tag },
   bodies: { NewTag: NewTagInput, TagChange: TagChangeInput },
-  operations: [
-    {
+  operations: {
+    'get /api/v1/tags': {
       id: 'listTags',
-      method: 'get',
-      path: '/api/v1/tags',
       summary: 'List tags, by name',
       about: 'Returns all tags, without pages.',
-      permission: 'read',
-      answer: { status: 200, about: 'all tags', schema: TagList },
+      answer: { about: 'all tags', schema: TagList },
     },
-    {
+    'post /api/v1/tags': {
       id: 'createTag',
-      method: 'post',
-      path: '/api/v1/tags',
       summary: 'Create a tag',
       about: 'Names are unique.',
-      permission: 'write',
       body: NewTagInput,
       answer: { status: 201, about: 'the tag', schema: One(Tag) },
       refusals: { 400: ['too_many_tags'], 409: ['name_taken'] },
     },
-    {
+    'get /api/v1/tags/{id}': {
       id: 'getTag',
-      method: 'get',
-      path: '/api/v1/tags/{id}',
       summary: 'Get a tag',
       about: 'Send the `ETag` as `If-Match` when you change the tag.',
-      permission: 'read',
-      answer: { status: 200, about: 'the tag', schema: One(Tag) },
+      answer: { about: 'the tag', schema: One(Tag) },
     },
-    {
+    'patch /api/v1/tags/{id}': {
       id: 'changeTag',
-      method: 'patch',
-      path: '/api/v1/tags/{id}',
       summary: 'Change the name or the color of a tag',
       about: 'Responses that have the tag keep it.',
-      permission: 'write',
       ifMatch: true,
       body: TagChangeInput,
-      answer: { status: 200, about: 'the changed tag', schema: One(Tag) },
+      answer: { about: 'the changed tag', schema: One(Tag) },
       refusals: { 409: ['name_taken'] },
     },
-    {
+    'delete /api/v1/tags/{id}': {
       id: 'deleteTag',
-      method: 'delete',
-      path: '/api/v1/tags/{id}',
       summary: 'Delete a tag',
       about: 'Removes the tag from all responses.',
-      permission: 'write',
       answer: { status: 204, about: 'the tag was deleted' },
     },
-  ],
+  },
 };

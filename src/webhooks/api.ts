@@ -6,7 +6,7 @@ import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import { readIfMatch } from '../lib/http/version.ts';
-import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
+import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { idParam, Uuid } from '../lib/validation/parse.ts';
 import type { DeliverTools } from './deliver.ts';
 import { eventTypes } from './events.ts';
@@ -102,7 +102,6 @@ const traceparentOf = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
 
 const deliveriesShown = 50;
 
-const path = '/api/webhooks';
 const types = eventTypes.map(({ type }) => type);
 const Events = v.object({
   events: v.array(v.object({ type: v.picklist(types), description: v.string() })),
@@ -179,144 +178,107 @@ const TestResult = v.object({
   delivery_id: Uuid,
 });
 
-const operations: Operation[] = [
-  {
-    id: 'listWebhooks',
-    method: 'get',
-    path,
-    summary: 'List webhooks',
-    about: 'Returns all webhooks of the organization, without secrets.',
-    permission: 'read',
-    answer: {
-      status: 200,
-      about: 'all webhooks',
-      schema: v.object({ webhooks: v.array(Webhook) }),
-    },
-  },
-  {
-    id: 'createWebhook',
-    method: 'post',
-    path,
-    summary: 'Create a webhook',
-    about:
-      'The URL must be https and resolve to a public address. Store the `secret`: it signs every delivery and is ' +
-      'not shown again.',
-    permission: 'write',
-    body: NewWebhook,
-    answer: {
-      status: 201,
-      about: 'the webhook with its signing secret',
-      schema: WebhookWithSecret,
-    },
-    refusals: { 400: ['forbidden_url', 'too_many_webhooks'] },
-  },
-  {
-    id: 'listWebhookEvents',
-    method: 'get',
-    path: `${path}/events`,
-    summary: 'List event types',
-    about: 'Returns every type that a webhook can subscribe to.',
-    permission: 'read',
-    answer: { status: 200, about: 'the event types', schema: Events },
-  },
-  {
-    id: 'getWebhook',
-    method: 'get',
-    path: `${path}/{id}`,
-    summary: 'Get a webhook',
-    about: 'Includes whether it is active, its failures in a row, and why it was deactivated.',
-    permission: 'read',
-    answer: { status: 200, about: 'the webhook', schema: Webhook },
-  },
-  {
-    id: 'changeWebhook',
-    method: 'put',
-    path: `${path}/{id}`,
-    summary: 'Change a webhook or turn it on again',
-    about: '`{"active": true}` turns a deactivated webhook on and resets its `failure_count`.',
-    permission: 'write',
-    ifMatch: true,
-    body: WebhookChange,
-    bodyOptional: true,
-    answer: { status: 200, about: 'the changed webhook', schema: Webhook },
-    refusals: { 400: ['forbidden_url'] },
-  },
-  {
-    id: 'deleteWebhook',
-    method: 'delete',
-    path: `${path}/{id}`,
-    summary: 'Delete a webhook',
-    about: 'Also deletes its deliveries.',
-    permission: 'write',
-    answer: { status: 204, about: 'the webhook is deleted' },
-  },
-  {
-    id: 'rotateWebhookSecret',
-    method: 'post',
-    path: `${path}/{id}/rotate-secret`,
-    summary: 'Rotate the secret of a webhook',
-    about: 'The old secret also signs for 24 hours, in `webhook-signature`.',
-    permission: 'write',
-    answer: { status: 200, about: 'the webhook with its new secret', schema: WebhookWithSecret },
-  },
-  {
-    id: 'testWebhook',
-    method: 'post',
-    path: `${path}/{id}/test`,
-    summary: 'Send a test event',
-    about: 'Works on inactive webhooks. A test is not retried and never counts as a failure.',
-    permission: 'write',
-    answer: { status: 200, about: 'the result of the attempt', schema: TestResult },
-  },
-  {
-    id: 'listDeliveries',
-    method: 'get',
-    path: `${path}/{id}/deliveries`,
-    summary: `List the last ${deliveriesShown} deliveries, newest first`,
-    about: 'Includes all attempts with their responses or errors.',
-    permission: 'read',
-    answer: {
-      status: 200,
-      about: 'deliveries with their attempts',
-      schema: v.object({ deliveries: v.array(Delivery) }),
-    },
-  },
-  {
-    id: 'redeliver',
-    method: 'post',
-    path: `${path}/{id}/deliveries/{delivery_id}/redeliver`,
-    summary: 'Redeliver an event',
-    about: 'A redelivered test is still a test: it is not retried and never counts.',
-    permission: 'write',
-    answer: {
-      status: 202,
-      about: 'the delivery is queued',
-      schema: v.object({ redelivered: v.number() }),
-    },
-    refusals: { ...replayRefusals, 410: ['erased'] },
-    sentences: { 410: erasedSentence },
-  },
-  {
-    id: 'replayWebhook',
-    method: 'post',
-    path: `${path}/{id}/replay`,
-    summary: 'Replay skipped and failed deliveries since a time',
-    about: 'Deliveries keep their event id and body, so that subscribers can skip duplicates.',
-    permission: 'write',
-    body: Replay,
-    answer: {
-      status: 202,
-      about: 'the number of queued deliveries',
-      schema: v.object({ replayed: v.number() }),
-    },
-    refusals: replayRefusals,
-  },
-];
-
 export const webhookSection: ApiSection = {
   name: 'Webhooks',
   about: 'Event subscriptions and their deliveries.',
   schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: TestResult },
   bodies: { NewWebhook, WebhookChange, Replay },
-  operations,
+  operations: {
+    'get /api/webhooks': {
+      id: 'listWebhooks',
+      summary: 'List webhooks',
+      about: 'Returns all webhooks of the organization, without secrets.',
+      answer: {
+        about: 'all webhooks',
+        schema: v.object({ webhooks: v.array(Webhook) }),
+      },
+    },
+    'post /api/webhooks': {
+      id: 'createWebhook',
+      summary: 'Create a webhook',
+      about:
+        'The URL must be https and resolve to a public address. Store the `secret`: it signs every delivery and is ' +
+        'not shown again.',
+      body: NewWebhook,
+      answer: {
+        status: 201,
+        about: 'the webhook with its signing secret',
+        schema: WebhookWithSecret,
+      },
+      refusals: { 400: ['forbidden_url', 'too_many_webhooks'] },
+    },
+    'get /api/webhooks/events': {
+      id: 'listWebhookEvents',
+      summary: 'List event types',
+      about: 'Returns every type that a webhook can subscribe to.',
+      answer: { about: 'the event types', schema: Events },
+    },
+    'get /api/webhooks/{id}': {
+      id: 'getWebhook',
+      summary: 'Get a webhook',
+      about: 'Includes whether it is active, its failures in a row, and why it was deactivated.',
+      answer: { about: 'the webhook', schema: Webhook },
+    },
+    'put /api/webhooks/{id}': {
+      id: 'changeWebhook',
+      summary: 'Change a webhook or turn it on again',
+      about: '`{"active": true}` turns a deactivated webhook on and resets its `failure_count`.',
+      ifMatch: true,
+      body: WebhookChange,
+      bodyOptional: true,
+      answer: { about: 'the changed webhook', schema: Webhook },
+      refusals: { 400: ['forbidden_url'] },
+    },
+    'delete /api/webhooks/{id}': {
+      id: 'deleteWebhook',
+      summary: 'Delete a webhook',
+      about: 'Also deletes its deliveries.',
+      answer: { status: 204, about: 'the webhook is deleted' },
+    },
+    'post /api/webhooks/{id}/rotate-secret': {
+      id: 'rotateWebhookSecret',
+      summary: 'Rotate the secret of a webhook',
+      about: 'The old secret also signs for 24 hours, in `webhook-signature`.',
+      answer: { about: 'the webhook with its new secret', schema: WebhookWithSecret },
+    },
+    'post /api/webhooks/{id}/test': {
+      id: 'testWebhook',
+      summary: 'Send a test event',
+      about: 'Works on inactive webhooks. A test is not retried and never counts as a failure.',
+      answer: { about: 'the result of the attempt', schema: TestResult },
+    },
+    'get /api/webhooks/{id}/deliveries': {
+      id: 'listDeliveries',
+      summary: `List the last ${deliveriesShown} deliveries, newest first`,
+      about: 'Includes all attempts with their responses or errors.',
+      answer: {
+        about: 'deliveries with their attempts',
+        schema: v.object({ deliveries: v.array(Delivery) }),
+      },
+    },
+    'post /api/webhooks/{id}/deliveries/{delivery_id}/redeliver': {
+      id: 'redeliver',
+      summary: 'Redeliver an event',
+      about: 'A redelivered test is still a test: it is not retried and never counts.',
+      answer: {
+        status: 202,
+        about: 'the delivery is queued',
+        schema: v.object({ redelivered: v.number() }),
+      },
+      refusals: { ...replayRefusals, 410: ['erased'] },
+      sentences: { 410: erasedSentence },
+    },
+    'post /api/webhooks/{id}/replay': {
+      id: 'replayWebhook',
+      summary: 'Replay skipped and failed deliveries since a time',
+      about: 'Deliveries keep their event id and body, so that subscribers can skip duplicates.',
+      body: Replay,
+      answer: {
+        status: 202,
+        about: 'the number of queued deliveries',
+        schema: v.object({ replayed: v.number() }),
+      },
+      refusals: replayRefusals,
+    },
+  },
 };

@@ -36,7 +36,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
   const bodies: Named = Object.assign({}, ...sections.map((s) => s.bodies));
   const paths: Record<string, Record<string, Described>> = {};
   for (const section of sections) {
-    for (const operation of section.operations) {
+    for (const operation of operationsOf(section)) {
       const described = describeOperation(operation, {
         section: section.name,
         named,
@@ -102,6 +102,14 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
     },
   };
 }
+
+/** The operations of a section with their method, path and permission. */
+export const operationsOf = ({ operations }: ApiSection): Call[] =>
+  Object.entries(operations).map(([call, operation]) => {
+    const [method, path] = call.split(' ') as [Method, string];
+    const needed = method === 'get' ? 'read' : 'write';
+    return { ...operation, method, path, permission: operation.isPublic ? 'none' : needed };
+  });
 
 /** Adds OpenAPI links from the id in an answer of `/things` to `/things/{id}` and the paths below it. */
 function addLinks(paths: Record<string, Record<string, Described>>) {
@@ -173,16 +181,18 @@ export type ApiSection = {
   /** Schemas of answers and parts of bodies, by their name in the document. */
   schemas: Named;
   bodies?: Named;
-  operations: readonly Operation[];
+  operations: Operations;
 };
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export type Operations = Readonly<Record<`${Method} /${string}`, Operation>>;
 
 export type Operation = {
   id: string;
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  path: string;
   summary: string;
   about?: string;
-  permission: 'read' | 'write' | 'none';
+  /** Needs no key. Otherwise a GET needs a read key, and all other methods a write key. */
+  isPublic?: true;
   /** Path parameters other than UUIDs. */
   parameters?: Readonly<Record<string, { about: string; schema: Schema }>>;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
@@ -207,8 +217,16 @@ export type Operation = {
   refusalSchemas?: Readonly<Record<number, v.GenericSchema>>;
 };
 
+/** An operation as a client calls it. */
+export type Call = Operation & {
+  method: Method;
+  path: string;
+  permission: 'read' | 'write' | 'none';
+};
+
 export type DescribedSuccess = {
-  status: 200 | 201 | 202 | 204;
+  /** 200 by default. */
+  status?: 200 | 201 | 202 | 204;
   about: string;
   schema?: v.GenericSchema;
   /** The media types of an answer that is a file. */

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { type CodeRow, type ErrorCode, errorCodes } from '../../errors.ts';
 import { parse, parseQuery, type QuerySchema } from '../validation/parse.ts';
 import type {
+  Call,
   Content,
   Described,
   DescribedAnswer,
@@ -16,7 +17,7 @@ import type {
 type Place = { section: string; named: Named; bodies: Named; example: Example };
 
 export function describeOperation(
-  operation: Operation,
+  operation: Call,
   { section, named, bodies, example }: Place,
 ): Described {
   const { id, method, summary, about, permission, body, bodyOptional = false } = operation;
@@ -55,7 +56,7 @@ const messageContent = (description: string, example: string | undefined): Conte
   },
 });
 
-function successes(operation: Operation, named: Named, examples: Example) {
+function successes(operation: Call, named: Named, examples: Example) {
   const { method, permission, body } = operation;
   const names =
     permission === 'none'
@@ -63,7 +64,7 @@ function successes(operation: Operation, named: Named, examples: Example) {
       : Object.keys(headers).filter(
           (name) => (onlyOf[name] ?? method) === method && (body || name !== 'X-Ignored-Fields'),
         );
-  const describe = ({ status, about, schema, files }: DescribedSuccess, example: unknown) => {
+  const describe = ({ status = 200, about, schema, files }: DescribedSuccess, example: unknown) => {
     const fileContents = Object.entries(files ?? {}).map(([format, type]) => {
       const fileExample = examples.files?.[format];
       return [
@@ -94,7 +95,7 @@ const onlyOf: Readonly<Record<string, string>> = {
   'Retry-After': 'none',
 };
 
-function refusals(operation: Operation, named: Named) {
+function refusals(operation: Call, named: Named) {
   const { method, permission, refusals: specific = {}, refusalSchemas = {} } = operation;
   const codes = codesByStatus(operation);
   const answers: Record<string, DescribedAnswer> = {};
@@ -115,7 +116,7 @@ function refusals(operation: Operation, named: Named) {
   return answers;
 }
 
-function codesByStatus({ method, path, permission, body, message, ...operation }: Operation) {
+function codesByStatus({ method, path, permission, body, message, ...operation }: Call) {
   const hasKey = permission !== 'none';
   const codes: Record<number, ErrorCode[]> = {
     400: body && hasKey ? ['invalid', 'invalid_json'] : ['invalid'],
@@ -147,7 +148,7 @@ const describeCode = (code: ErrorCode) =>
   `${meanings[code] ?? errorCodes[code].error} (\`${code}\`)`;
 
 /** Prefers an error that is specific to the operation. */
-function exampleOf(operation: Operation, status: number, codes: readonly ErrorCode[]) {
+function exampleOf(operation: Call, status: number, codes: readonly ErrorCode[]) {
   const invalid = status === 400 ? sentenceOfInvalid(operation) : undefined;
   const [first = 'internal', second] = codes;
   const code = invalid ? 'invalid' : first === 'invalid' ? (second ?? 'invalid_text') : first;
@@ -162,13 +163,13 @@ function exampleOf(operation: Operation, status: number, codes: readonly ErrorCo
 }
 
 /** The noun of a path: survey for `/surveys/{id}/send`. */
-function notFoundIn({ path, notFound }: Operation): string {
+function notFoundIn({ path, notFound }: Call): string {
   const [, plural = ''] = /([a-z]+)\/\{\w+\}(?!.*\{)/.exec(path) ?? [];
   return notFound ?? plural.replace(/ies$/, 'y').replace(/s$/, '');
 }
 
 /** The error for the first field that can be missing or invalid. */
-function sentenceOfInvalid({ body, query, permission }: Operation): string | undefined {
+function sentenceOfInvalid({ body, query, permission }: Call): string | undefined {
   if (permission === 'none') return undefined; // survey links have their own codes
   const namesIn = (schema?: object) =>
     Object.keys((schema as QuerySchema | undefined)?.entries ?? {});
@@ -188,7 +189,7 @@ function sentenceOfInvalid({ body, query, permission }: Operation): string | und
 }
 
 const pathParameters = (
-  { path, parameters = {} }: Operation,
+  { path, parameters = {} }: Call,
   examples: Example['path'] = {},
 ): Parameter[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {

@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { renderDocs, rowsOf, wordsOf } from '../../../src/lib/openapi/docs.tsx';
-import { describeApi, type Operation } from '../../../src/lib/openapi/openapi.ts';
+import { describeApi, type Operations } from '../../../src/lib/openapi/openapi.ts';
 import { jsonSchema } from '../../../src/lib/openapi/operation.ts';
 
-const cup = '/api/v1/cups/{id}';
-const answer = { status: 200, about: 'a cup', schema: v.object({ id: v.string() }) } as const;
-const operations: Operation[] = [
-  { id: 'open', method: 'get', path: '/cups', summary: 'Open', permission: 'none', answer },
-  { id: 'read', method: 'get', path: cup, summary: 'Read', permission: 'read', answer },
-  { id: 'write', method: 'put', path: cup, summary: 'Write', permission: 'write', answer },
-];
+const answer = { about: 'a cup', schema: v.object({ id: v.string() }) };
+const operations: Operations = {
+  'get /cups': { id: 'open', summary: 'Open', isPublic: true, answer },
+  'get /api/v1/cups/{id}': { id: 'read', summary: 'Read', answer },
+  'put /api/v1/cups/{id}': { id: 'write', summary: 'Write', answer },
+};
 
 const document = describeApi({
   info: {
