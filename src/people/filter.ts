@@ -108,12 +108,12 @@ function complaintOf({
     return isBoolean ? undefined : ['value', 'must be true or false'];
   }
   const text = String(value ?? '').trim();
-  if (text === '') return ['value', `is required by ${op}`];
+  if (text === '') return ['value', 'a value is required'];
   if (text.length > maxValueLength)
     return ['value', `must be at most ${maxValueLength} characters`];
   if (!text.isWellFormed() || text.includes('\0')) return ['value', 'contains invalid characters'];
   if ((kind === 'number' || op === 'gt' || op === 'lt') && !numberForm.test(text)) {
-    return ['value', `must be a number: ${field} ${op} compares numbers`];
+    return ['value', `must be a number, because ${field} ${op} compares numbers`];
   }
   if (kind === 'category' && !(filterCategories as readonly string[]).includes(text)) {
     return ['value', `must be one of ${filterCategories.join(', ')}`];

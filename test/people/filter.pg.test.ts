@@ -148,7 +148,7 @@ const wrong: [condition: unknown, sentence: RegExp][] = [
   [{ field: 'last_score', op: 'is', value: 'high' }, /all\.0\.value: must be a number/],
   [{ field: 'property.seats', op: 'gt', value: 'many' }, /all\.0\.value: must be a number/],
   [{ field: 'last_category', op: 'is', value: 'fan' }, /all\.0\.value: must be one of promoter/],
-  [{ field: 'property.plan', op: 'is' }, /all\.0\.value: is required by is/],
+  [{ field: 'property.plan', op: 'is' }, /all\.0\.value: a value is required/],
   [
     { field: 'property.plan', op: 'is', value: 'x'.repeat(201) },
     /all\.0\.value: must be at most 200/,

@@ -13,11 +13,23 @@ export function parse<const S extends v.GenericSchema>(
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
-  const firsts = Map.groupBy(result.issues, (issue) => nameOf(issue) ?? '').values();
+  const issues = result.issues.flatMap(exactIssues);
+  const firsts = Map.groupBy(issues, (issue) => nameOf(issue) ?? '').values();
   const sentences = [...firsts].map(([first]) => complaint(first!, nameOf));
   const more = sentences.length - maxComplaints;
   const shown = sentences.slice(0, maxComplaints).join('; ');
   throw new Refusal('invalid', more > 0 ? `${shown}; and ${more} more` : shown);
+}
+
+/** The errors in the fields that an option of a union knows and the input has, or else the error of the union. */
+function exactIssues(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown>[] {
+  const inside = (issue.type === 'union' ? (issue.issues ?? []) : []).filter(
+    ({ path, expected, received }) =>
+      path && expected !== 'never' && (path.length > 1 || received !== 'undefined'),
+  );
+  if (inside.length === 0) return [issue];
+  const above = issue.path ?? [];
+  return inside.map((each) => ({ ...each, path: [...above, ...each.path!] as typeof issue.path }));
 }
 
 type NameOf = (issue: v.BaseIssue<unknown>) => string | null;
@@ -99,7 +111,7 @@ export function complaint(issue: v.BaseIssue<unknown>, nameOf: NameOf = v.getDot
   return issue.received === 'undefined' ? `${where} is required` : `${where}: ${issue.message}`;
 }
 
-export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
+export const Uuid = v.pipe(v.string('must be a UUID'), v.uuid('must be a UUID'));
 
 export const isUuid = (text: string) => v.is(Uuid, text);
 
