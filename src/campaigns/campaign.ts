@@ -8,6 +8,7 @@ import type { Log } from '../lib/log/log.ts';
 import { readUsage } from '../organizations/queries.ts';
 import { type Audience, filterOfAudience } from '../people/audience.ts';
 import type { PeopleFilter } from '../people/filter.ts';
+import { getSegment } from '../people/segments.ts';
 import { lockOpenSurvey } from '../sends/claim.ts';
 import { findReader } from '../sends/test-mail.ts';
 import {
@@ -81,10 +82,19 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
     const isOn = sendAt !== null || (await startCampaign(tx, campaign, now));
     if (isOn) await enqueueTurn(tx, campaign, sendAt ?? now);
     const target = { kind: 'campaign', id: campaignId } as const;
-    const details = { survey_id: input.surveyId };
+    const details = { survey_id: input.surveyId, ...(await auditedAudience(tx, orgId, audience)) };
     await recordAct(tx, { orgId, actor, act: 'campaign.created', target, details });
     return campaignId;
   });
+}
+
+/** A filter may hold addresses, so the audit log only names it. */
+async function auditedAudience(tx: Sql, orgId: string, audience: Audience | null) {
+  if (audience === null) return {};
+  if (audience === 'people') return { audience };
+  if ('filter' in audience) return { audience: 'filter' };
+  const { id: segment_id, name } = await getSegment(tx, orgId, audience.segment_id);
+  return { audience: `segment ${name}`, segment_id };
 }
 
 const maxSkippedShown = 1000;

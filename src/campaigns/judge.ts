@@ -1,4 +1,4 @@
-import { likePattern, one, type Sql } from '../lib/db/db.ts';
+import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { peopleMatching } from '../people/audience.ts';
 import type { PeopleFilter } from '../people/filter.ts';
 import { judgeContacts } from '../sends/claim.ts';
@@ -231,20 +231,23 @@ const listPendingAfter = (sql: Sql, { orgId, surveyId }: OrgSurvey, after: strin
   order by email_key
   limit ${judgeBatchSize}`;
 
-/** A person has the id of their contact, or their own id until they are added. */
 const listPeopleAfter = (
   sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
+  survey: OrgSurvey,
   { filter, after }: { filter: PeopleFilter; after: string },
 ) => sql<AskableContact[]>`
+  ${selectPeople(sql, survey, filter)}
+  where p.email_key > ${after}
+  order by p.email_key
+  limit ${judgeBatchSize}`;
+
+/** A person has the id of their contact, or their own id until they are added. */
+const selectPeople = (sql: Sql, { orgId, surveyId }: OrgSurvey, filter: PeopleFilter): Part => sql`
   select coalesce(c.id, p.id) as id, coalesce(c.email, p.email) as email, p.name, p.email_key as key,
          coalesce(c.status not in ('pending', 'failed'), false) as asked
   from (select p.* from ${peopleMatching(sql, orgId, filter)}) p
   left join contacts c
-    on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = p.email_key and not c.superseded
-  where p.email_key > ${after}
-  order by p.email_key
-  limit ${judgeBatchSize}`;
+    on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = p.email_key and not c.superseded`;
 
 /** A campaign asks nobody again. The rounds of a survey do. */
 function judgeAsked({ asked, key, judgement }: JudgedContact): Judgement {
@@ -255,20 +258,30 @@ function judgeAsked({ asked, key, judgement }: JudgedContact): Judgement {
 
 const maxMatches = 6;
 
-/** Finds askable contacts by a part of their address or name. */
+/** Finds contacts or people to ask by a part of their address or name. */
 export async function searchAskable(
   sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  { text, frequencyDays }: { text: string; frequencyDays: number | null },
+  survey: OrgSurvey,
+  { text, frequencyDays, filter }: Askable & { text: string },
 ): Promise<JudgedContact[]> {
+  const { orgId, surveyId } = survey;
+  const rows = filter
+    ? selectPeople(sql, survey, filter)
+    : sql`
+        select p.id, p.email, p.email_key as key
+        from (
+          select *
+          from contacts
+          where org_id = ${orgId} and survey_id::text = ${surveyId} and not superseded
+            and status in ('pending', 'failed')
+        ) p`;
   const contacts = await sql<AskableContact[]>`
-    select id, email, email_key as key
-    from contacts
-    where org_id = ${orgId} and survey_id::text = ${surveyId} and not superseded and status in ('pending', 'failed')
-      and (email || ' ' || coalesce(name, '')) ilike ${likePattern(text)}
-    order by email_key = lower(${text}) desc, email_key
+    ${rows}
+    where (p.email || ' ' || coalesce(p.name, '')) ilike ${likePattern(text)}
+    order by p.email_key = lower(${text}) desc, p.email_key
     limit ${maxMatches}`;
-  return await judgeSome(sql, { orgId, surveyId }, contacts, { frequencyDays });
+  const judged = await judgeSome(sql, survey, contacts, { frequencyDays });
+  return judged.map((each) => ({ ...each, judgement: judgeAsked(each) }));
 }
 
 export async function judgeSome(

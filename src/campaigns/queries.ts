@@ -1,3 +1,4 @@
+import { contactProperties } from '../contacts/queries.ts';
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
@@ -100,9 +101,9 @@ export async function listReaders(
     from contacts
     where org_id = ${org_id} and survey_id = ${id} and id = any (${[...ids]}::uuid[])
     union all
-    select name, properties
-    from people
-    where org_id = ${org_id} and id = any (${[...ids]}::uuid[])`;
+    select p.name, ${contactProperties(sql)}
+    from people p
+    where p.org_id = ${org_id} and p.id = any (${[...ids]}::uuid[])`;
 }
 
 export const findRun = async (sql: Sql, orgId: string, id: string) =>

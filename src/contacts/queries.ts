@@ -115,9 +115,7 @@ export async function insertMissing(
   const { count } = await sql`
     insert into contacts (org_id, survey_id, email, round, name, properties, token)
     select p.org_id, ${surveyId}::uuid, p.email, ${nextRound(sql, { orgId, surveyId }, sql`p.email_key`)}, p.name,
-           case when p.language is null then p.properties
-                else p.properties || jsonb_build_object('language', p.language) end,
-           ${token}
+           ${contactProperties(sql)}, ${token}
     from ${people}
       and not exists (
         select from contacts c
@@ -127,6 +125,11 @@ export async function insertMissing(
     limit ${atMost}`;
   return count;
 }
+
+/** The properties that person `p` has as a contact. */
+export const contactProperties = (sql: Sql): Part => sql`
+  case when p.language is null then p.properties
+       else p.properties || jsonb_build_object('language', p.language) end`;
 
 const tokenBytes = 24;
 

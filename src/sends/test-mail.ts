@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { recordAct, type Writer } from '../audit/acts.ts';
+import { contactProperties } from '../contacts/queries.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
 import { inLanguage } from '../letters/letter.ts';
@@ -29,7 +30,7 @@ export const TestMailInput = v.object({
   email: described(Address, 'recipient of the test'),
   contact_id: described(
     v.nullish(Uuid),
-    'contact of the survey that fills the placeholders; defaults to an example',
+    'contact of the survey, or person of the directory, that fills the placeholders; defaults to an example',
   ),
   language: described(
     v.nullish(v.string('must be text')),
@@ -127,11 +128,16 @@ async function refuseTooMany(tx: Sql, orgId: string) {
   });
 }
 
-export async function findReader(sql: Sql, { orgId, surveyId }: OrgSurvey, contactId: string) {
+/** Finds a contact, or a person whom an audience would add, by id. */
+export async function findReader(sql: Sql, { orgId, surveyId }: OrgSurvey, id: string) {
   const [reader] = await sql<(AddressedPerson & { id: string; email: string })[]>`
     select id, email, name, properties
     from contacts
-    where org_id = ${orgId} and survey_id = ${surveyId} and id = ${contactId}`;
+    where org_id = ${orgId} and survey_id = ${surveyId} and id = ${id}
+    union all
+    select p.id, p.email, p.name, ${contactProperties(sql)}
+    from people p
+    where p.org_id = ${orgId} and p.id = ${id}`;
   return reader;
 }
 

@@ -4,6 +4,7 @@ import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { getUpload } from '../../src/contacts/upload.queries.ts';
 import { importUpload, saveUpload } from '../../src/contacts/upload.ts';
 import { json } from '../../src/lib/db/db.ts';
+import { createSegment } from '../../src/people/segments.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { makeSurvey } from '../support/make/rows.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
@@ -173,6 +174,18 @@ export const askingScreens: readonly ScreenEntry[] = [
     name: 'send',
     as: 'editor',
     path: async (scene) => `${(await surveyWithContacts(scene)).path}/send`,
+  },
+  {
+    name: 'send-audience',
+    as: 'editor',
+    async path(scene) {
+      const { db, full } = scene;
+      const { path } = await surveyWithContacts(scene);
+      const filter = { all: [{ field: 'property.plan', op: 'exists' as const, value: true }] };
+      const name = 'Customers on any plan, asked at most once in the last quarter';
+      const { id } = await createSegment(db, commandWriter(full.id), { name, filter });
+      return `${path}/send?audience=${id}`;
+    },
   },
   { name: 'repeat', as: 'editor', path: async (scene) => `${await surveyInRounds(scene)}/repeat` },
   { name: 'rounds', as: 'viewer', path: surveyInRounds },

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { notFound, toSentence } from '../../errors.ts';
 import { type Page, readList } from '../../lib/paging/page.ts';
 import { getOrganization } from '../../organizations/queries.ts';
+import { listSegments } from '../../people/segments.ts';
 import { ResponseRow } from '../../responses/response-row.tsx';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { percentage } from '../../survey-types.ts';
@@ -26,6 +27,7 @@ import {
   resultStatuses,
 } from '../results.ts';
 import { nextOpening } from '../rules.ts';
+import { audienceText } from './audience.tsx';
 import {
   emptyStateOf,
   reasonText,
@@ -62,13 +64,15 @@ export async function showCampaign(
   const addressAt = addressOf(here, filter);
   const at = now?.() ?? new Date();
   const canControl = c.var.organization.role !== 'viewer';
+  const audience =
+    campaign.audience && audienceText(campaign.audience, await listSegments(db, orgId));
   const ownName = campaign.name === survey.name ? null : campaign.name;
   const name = isAutomatic ? runTitle(campaign) : ownName;
   const body = (
     <>
       <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
         <Progress
-          {...{ campaign, here, timeZone, isAutomatic, now: at, name }}
+          {...{ campaign, audience, here, timeZone, isAutomatic, now: at, name }}
           opensAt={nextOpening(survey.send_window, at)}
           canControl={canControl}
         />
@@ -235,6 +239,8 @@ function Reason({ status, reason, reason_code }: CampaignResult) {
 
 type ProgressProps = {
   campaign: CampaignRun;
+  /** Null for the pending contacts of the survey. */
+  audience: string | null;
   /** Null if it is the name of the survey. */
   name: string | null;
   here: string;
@@ -250,7 +256,7 @@ type ProgressProps = {
 const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
 
 function Progress(props: ProgressProps) {
-  const { campaign, canControl, name } = props;
+  const { campaign, audience, canControl, name } = props;
   const { total, duplicates, invalid, sent, failed, remaining, started_at } = campaign;
   const [kind, word] = statusWords[campaign.status];
   const mails = total - duplicates - invalid;
@@ -269,6 +275,11 @@ function Progress(props: ProgressProps) {
       <p role="status">
         <Standing {...props} mails={mails} />
       </p>
+      {audience === null ? null : (
+        <p class="sub">
+          Audience: <bdi>{audience}</bdi>
+        </p>
+      )}
       <p class="hidden" id="bar-words">
         Processed
       </p>

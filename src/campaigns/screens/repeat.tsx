@@ -1,18 +1,12 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { idParam, isUuid } from '../../lib/validation/parse.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import { listSegments, type Segment } from '../../people/segments.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { changeSurvey, versionOfSurvey } from '../../surveys/lifecycle.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
-import {
-  EveryDays,
-  maxEveryDays,
-  minEveryDays,
-  PerDay,
-  type Repeat,
-} from '../../surveys/schemas.ts';
+import { EveryDays, maxEveryDays, minEveryDays, PerDay } from '../../surveys/schemas.ts';
 import { FormErrors } from '../../web/app/badges.tsx';
 import { Bar } from '../../web/app/drawings.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
@@ -36,6 +30,7 @@ import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import type { ScheduledDay } from '../cycle.ts';
 import { scheduleOf } from '../rounds.ts';
+import { audienceOf, audienceOptions, choiceOf, filterOption } from './audience.tsx';
 
 const numberIn = <const S extends v.GenericSchema<number, number>>(schema: S) =>
   optionalText(v.pipe(v.string(), v.toNumber('must be a number'), schema));
@@ -58,7 +53,11 @@ export const repeatScreens = (tools: AdvanceTools) =>
       const form = await readForm(c, RepeatFields);
       if (form.errors) return await showRepeat(c, tools, survey, form);
       const { every_days, per_day, spread } = form.values;
-      const audience = audienceOf(survey, form.values.audience);
+      // The form cannot change a filter, but keeps it.
+      const audience =
+        form.values.audience === filterOption.value
+          ? (survey.repeat?.audience ?? null)
+          : audienceOf(form.values.audience);
       const repeat =
         every_days === null ? null : { every_days, audience, per_day, spread: Boolean(spread) };
       const ifMatch = await readVersion(c);
@@ -72,19 +71,6 @@ export const repeatScreens = (tools: AdvanceTools) =>
       const text = repeat ? 'Rounds saved.' : 'No more rounds will start.';
       return redirectWith(c, c.req.path, text);
     });
-
-/** The form cannot change a filter, but keeps it. */
-function audienceOf({ repeat }: ManagedSurvey, choice: string): Repeat['audience'] {
-  if (choice === 'people') return 'people';
-  if (choice === 'filter') return repeat?.audience ?? null;
-  return isUuid(choice) ? { segment_id: choice } : null;
-}
-
-function choiceOf({ repeat }: ManagedSurvey): string {
-  const audience = repeat?.audience ?? '';
-  if (typeof audience === 'string') return audience;
-  return 'filter' in audience ? 'filter' : audience.segment_id;
-}
 
 const surveyOf = (c: Context<ScreenEnv>, { db }: AdvanceTools) =>
   getOrgSurvey(db, c.var.organization.id, idParam(c, 'survey'));
@@ -166,15 +152,11 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
       <Select
         name="audience"
         label="Audience"
-        value={choiceOf(survey)}
+        value={choiceOf(survey.repeat?.audience)}
         form={form}
         options={[
-          { value: '', text: 'Contacts already asked' },
-          { value: 'people', text: 'Everyone in People' },
-          ...segments.map(({ id, name }) => ({ value: id, text: `Segment: ${name}` })),
-          ...(choiceOf(survey) === 'filter'
-            ? [{ value: 'filter', text: 'Filter set through the API' }]
-            : []),
+          ...audienceOptions('Contacts already asked', segments),
+          ...(choiceOf(survey.repeat?.audience) === filterOption.value ? [filterOption] : []),
         ]}
         help="New people in the audience are added to the survey and asked too."
       />

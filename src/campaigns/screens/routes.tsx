@@ -5,6 +5,7 @@ import { notFound, Refusal } from '../../errors.ts';
 import { exportResponse } from '../../lib/export/export.ts';
 import { parseList } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
+import { listSegments } from '../../people/segments.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
 import { redirectWith } from '../../web/app/flash.ts';
@@ -20,6 +21,7 @@ import {
 } from '../campaign.ts';
 import { findCampaign, findRun } from '../queries.ts';
 import { exportResults } from '../results.ts';
+import { audienceOf, filterOf } from './audience.tsx';
 import { showCampaign, showStop } from './campaign.tsx';
 import { readStart, SendFormFields, showSend } from './send.tsx';
 
@@ -44,13 +46,18 @@ export const campaignScreens = (tools: AdvanceTools) => {
       };
       const send_at = await readStart(tools.db, editor.orgId, form.values);
       if (typeof send_at === 'string') return await refuse('send_at', send_at);
+      const segments = await listSegments(tools.db, editor.orgId);
+      if (!filterOf(form.values.audience, segments).isKnown) {
+        return await refuse('audience', 'This segment was deleted. Choose another audience.');
+      }
       try {
         const { per_hour } = form.values;
-        const id = await createCampaign(tools, editor, { surveyId, send_at, per_hour });
+        const audience = audienceOf(form.values.audience);
+        const id = await createCampaign(tools, editor, { surveyId, send_at, per_hour, audience });
         const campaign = (await findCampaign(tools.db, editor.orgId, id))!;
         const texts: Partial<Record<typeof campaign.status, string>> = {
           scheduled: 'Campaign scheduled.',
-          finished: 'No contacts were left to email.',
+          finished: audience ? 'Nobody was left to email.' : 'No contacts were left to email.',
         };
         const text = texts[campaign.status] ?? 'Campaign started.';
         return redirectWith(c, `${c.req.path}/${id}`, text);
@@ -64,10 +71,13 @@ export const campaignScreens = (tools: AdvanceTools) => {
       const editor = requireRole(c, 'editor');
       const survey = { orgId: c.var.organization.id, surveyId: idParam(c, 'survey') };
       await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
+      const segments = await listSegments(tools.db, editor.orgId);
+      const { filter, isKnown } = filterOf(c.req.query('audience') ?? '', segments);
+      if (!isKnown) throw notFound('segment');
       await recordExport(tools.db, editor, 'contacts.exported');
       return exportResponse('csv', {
         name: 'judgement',
-        parts: exportJudgement(tools.db, survey),
+        parts: exportJudgement(tools.db, survey, filter),
       });
     })
 

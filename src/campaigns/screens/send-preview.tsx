@@ -16,14 +16,18 @@ type PreviewProps = {
   /** The chosen recipient, or the first one. */
   reader: JudgementView['reader'];
   search: RecipientSearch;
+  /** The reviewed audience. */
+  audience: string;
   /** Path of the survey. */
   survey: string;
   canTest: boolean;
 };
 
 /** The email of one recipient, a search for others, a test email, and placeholders without a value. */
-export function SendPreview({ judgement, reader, search, survey, canTest }: PreviewProps) {
+export function SendPreview(props: PreviewProps) {
+  const { judgement, reader, search, audience, survey, canTest } = props;
   if (!reader) return null;
+  const kept: Record<string, string> = audience === '' ? {} : { audience };
   return (
     <section class="preview" id="mail" aria-labelledby="mail-title">
       <div class="spread">
@@ -32,9 +36,13 @@ export function SendPreview({ judgement, reader, search, survey, canTest }: Prev
           Preview for <bdi>{reader.name ?? reader.email}</bdi>
         </p>
       </div>
-      <Chooser reader={reader} search={search} here={`${survey}/send`} />
+      <Chooser reader={reader} search={search} kept={kept} here={`${survey}/send`} />
       {canTest ? (
-        <form method="post" action={`${survey}/test-mail`} class="test">
+        <form
+          method="post"
+          action={`${survey}/test-mail?${new URLSearchParams(kept)}`}
+          class="test"
+        >
           <input type="hidden" name="contact_id" value={reader.id} />
           <button type="submit">
             <Icon name="send" />
@@ -53,17 +61,22 @@ export function SendPreview({ judgement, reader, search, survey, canTest }: Prev
 
 type ChooserProps = Pick<PreviewProps, 'search'> & {
   reader: NonNullable<PreviewProps['reader']>;
+  /** Parameters of the page. */
+  kept: Readonly<Record<string, string>>;
   here: string;
 };
 
 /** A search for another recipient, which works without script. */
-function Chooser({ reader, search: { text, matches }, here }: ChooserProps) {
+function Chooser({ reader, search: { text, matches }, kept, here }: ChooserProps) {
   const recipients = matches.filter(({ judgement }) => 'send' in judgement);
   const [skipped] = matches.filter(({ judgement }) => !('send' in judgement));
   const others = recipients.filter(({ id }) => id !== reader.id);
   return (
     <>
       <form method="get" action={`${here}#mail`} class="test">
+        {Object.entries(kept).map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
         <Field
           name="recipient"
           label="Another recipient"
@@ -92,7 +105,7 @@ function Chooser({ reader, search: { text, matches }, here }: ChooserProps) {
           <span class="sub">Also matching:</span>
           {others.map(({ email }) => (
             <LinkButton
-              href={`${here}?${new URLSearchParams({ recipient: email })}#mail`}
+              href={`${here}?${new URLSearchParams({ ...kept, recipient: email })}#mail`}
               text={<bdi>{email}</bdi>}
               kind="quiet"
             />

@@ -1,22 +1,24 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
-import { capital } from '../../errors.ts';
+import { capital, notFound } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
 import { getOrganization } from '../../organizations/queries.ts';
+import { listSegments, type Segment } from '../../people/segments.ts';
 import { findReader } from '../../sends/test-mail.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey, type OrgSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
 import { FormErrors, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
-import { Field, type FormState, LinkButton, optionalText } from '../../web/app/forms.tsx';
+import { Field, type FormState, LinkButton, optionalText, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
-import { searchAskable } from '../judge.ts';
+import { type Askable, searchAskable } from '../judge.ts';
 import { type CampaignRun, latestCampaigns, listAutomations } from '../queries.ts';
+import { audienceOptions, filterOf, pendingContacts } from './audience.tsx';
 import { repeatText } from './repeat.tsx';
 import { type RecipientSearch, SendPreview } from './send-preview.tsx';
 
@@ -32,8 +34,13 @@ export async function showSend(
 ) {
   const { id: orgId, slug, role } = c.var.organization;
   const survey = await getOrgSurvey(db, orgId, surveyId);
+  const segments = await listSegments(db, orgId);
+  const typed = form.typed['audience'] ?? c.req.query('audience') ?? '';
+  const { filter, isKnown } = filterOf(String(typed), segments);
+  if (!isKnown && c.req.method === 'GET') throw notFound('segment');
+  const audience = isKnown ? String(typed) : '';
   const [judgement, organization, campaigns, runs] = await Promise.all([
-    viewJudgement(db, { orgId, surveyId }),
+    viewJudgement(db, { orgId, surveyId }, filter),
     getOrganization(db, orgId),
     latestCampaigns(db, { orgId, surveyId }, campaignsShown),
     listAutomations(db, { orgId, surveyId }),
@@ -44,6 +51,7 @@ export async function showSend(
     {
       text: c.req.query('recipient')?.trim() ?? '',
       frequencyDays: organization.frequency_days,
+      filter,
     },
   );
   const chosen = search.matches.find(({ judgement }) => 'send' in judgement);
@@ -58,19 +66,22 @@ export async function showSend(
   };
   const here = `${base}/${surveyId}/send`;
   const isEditor = role !== 'viewer';
+  const query = audience === '' ? '' : `?${new URLSearchParams({ audience })}`;
   const body = (
     <>
       <div class="grid editor">
         <div class="stack">
-          <Recipients judgement={judgement} />
-          <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv`} />
+          <Recipients judgement={judgement} isAudience={audience !== ''} />
+          <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
+          <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
           <SendForm
-            {...{ survey, judgement, reader, form, here, paths, timeZone: organization.time_zone }}
+            {...{ survey, judgement, reader, form, here, paths, audience }}
+            timeZone={organization.time_zone}
             canSend={isEditor}
           />
         </div>
         <SendPreview
-          {...{ judgement, reader, search }}
+          {...{ judgement, reader, search, audience }}
           survey={`${base}/${surveyId}`}
           canTest={isEditor}
         />
@@ -91,7 +102,7 @@ export async function showSend(
 async function searchRecipient(
   sql: Sql,
   survey: OrgSurvey,
-  rules: { text: string; frequencyDays: number | null },
+  rules: Askable & { text: string },
 ): Promise<RecipientSearch> {
   const matches = rules.text === '' ? [] : await searchAskable(sql, survey, rules);
   return { text: rules.text, matches };
@@ -160,7 +171,9 @@ function cellsOf(campaign: CampaignRecord, here: string) {
 const neverStarted = ({ status, started_at }: CampaignRecord) =>
   status === 'stopped' && started_at === null;
 
-function Recipients({ judgement }: { judgement: JudgementView }) {
+type RecipientsProps = { judgement: JudgementView; isAudience: boolean };
+
+function Recipients({ judgement, isAudience }: RecipientsProps) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
   const skipped = blocked + alreadyAsked;
@@ -169,7 +182,7 @@ function Recipients({ judgement }: { judgement: JudgementView }) {
       <h2 id="judgement" class="figure">
         {count(mailed)} <small>{mailed === 1 ? 'recipient' : 'recipients'}</small>
       </h2>
-      <p class="sub">{sentence(judgement, total)}</p>
+      <p class="sub">{isAudience ? audienceSentence(mailed, total) : sentence(judgement, total)}</p>
       {total > 0 ? <Bar parts={[mailed, skipped, invalid]} /> : null}
       <dl class="counts">
         <Sum state="fine" name="Recipients" value={mailed} />
@@ -197,6 +210,46 @@ function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: numbe
     ? `All ${counted(total, 'contact')}. Nothing has been sent yet.`
     : `The other ${count(total - mailed)} of ${count(total)} contacts are skipped. Nothing has been sent yet.`;
 }
+
+function audienceSentence(mailed: number, total: number): string {
+  if (total === 0) return 'Nobody matches this audience.';
+  const rest = total - mailed;
+  return mailed === total
+    ? `All ${counted(total, 'person', 'people')} of the audience. Nothing has been sent yet.`
+    : `The other ${count(rest)} of ${counted(total, 'person', 'people')} in the audience ${rest === 1 ? 'is' : 'are'} skipped. Nothing has been sent yet.`;
+}
+
+type AudienceProps = {
+  segments: readonly Segment[];
+  audience: string;
+  form: FormState;
+  here: string;
+  people: string;
+};
+
+/** Reviews another audience. The form that sends has the one that was reviewed. */
+const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps) => (
+  <section class="card stack" aria-labelledby="audience-title">
+    <h2 id="audience-title">Audience</h2>
+    <form method="get" action={here} class="test">
+      <Select
+        name="audience"
+        label="Send to"
+        size="wide"
+        value={audience}
+        form={form}
+        options={audienceOptions(pendingContacts, segments)}
+      />
+      <button type="submit">Show recipients</button>
+    </form>
+    <p class="sub">
+      {audience === ''
+        ? 'Contacts of this survey that have not received it.'
+        : 'People who are not contacts of this survey yet are added when the campaign starts.'}{' '}
+      <a href={`${people}/segments`}>Segments</a>
+    </p>
+  </section>
+);
 
 const barClasses = [undefined, 'is-even', 'is-poor'];
 
@@ -341,7 +394,11 @@ export const resultWords = {
   failed: ['failed', 'Failed'],
 } as const;
 
-export function emptyStateOf({ kind, after_days }: CampaignRun): [title: string, means: string] {
+export function emptyStateOf({
+  kind,
+  after_days,
+  audience,
+}: CampaignRun): [title: string, means: string] {
   const days = counted(after_days ?? 0, 'day');
   if (kind === 'reminder') {
     return [
@@ -355,7 +412,9 @@ export function emptyStateOf({ kind, after_days }: CampaignRun): [title: string,
   if (kind === 'round') {
     return ['No contacts due yet', `Contacts are asked again ${days} after their last email.`];
   }
-  const means = 'Recipients are chosen when it starts, including contacts added by then.';
+  const means = audience
+    ? 'Recipients are chosen when it starts, including people who match by then.'
+    : 'Recipients are chosen when it starts, including contacts added by then.';
   return ['Not started yet', means];
 }
 
@@ -368,16 +427,21 @@ type SendFormProps = {
   form: FormState;
   here: string;
   paths: { contacts: string; edit: string; repeat: string };
+  /** The reviewed audience. */
+  audience: string;
   canSend: boolean;
 };
 
 function SendForm(props: SendFormProps) {
-  const { survey, judgement, form, here, paths, canSend } = props;
-  const refusal = canSend ? refusalFor(survey, judgement) : 'Editors and owners can send.';
+  const { survey, judgement, form, here, paths, audience, canSend } = props;
+  const refusal = canSend
+    ? refusalFor(survey, judgement, audience !== '')
+    : 'Editors and owners can send.';
   const isEmpty = refusal === 'This survey has no contacts yet.';
   return (
     <form method="post" action={here} class="stack">
       <FormErrors form={form} />
+      <input type="hidden" name="audience" value={audience} />
       <Mail {...props} />
       {refusal === null ? <When {...props} /> : null}
       {refusal === null || isEmpty ? null : (
@@ -408,10 +472,15 @@ function SendForm(props: SendFormProps) {
   );
 }
 
-function refusalFor(survey: ManagedSurvey, judgement: JudgementView): string | null {
+function refusalFor(
+  survey: ManagedSurvey,
+  judgement: JudgementView,
+  isAudience: boolean,
+): string | null {
   const { mailed, blocked, alreadyAsked, used, monthlyLimit } = judgement;
   if (survey.status === 'draft') return 'This survey is a draft. Open it before sending.';
   if (survey.completed_by === 'hand') return 'This survey is closed. Reopen it before sending.';
+  if (mailed === 0 && isAudience) return 'Nobody in this audience can be emailed.';
   if (mailed === 0) {
     if (blocked + alreadyAsked === 0) return 'This survey has no contacts yet.';
     return survey.reminders.length > 0
@@ -514,6 +583,7 @@ function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
 }
 
 export const SendFormFields = v.object({
+  audience: v.optional(v.string(), ''),
   when: v.optional(v.picklist(['now', 'at'], 'must be now or at'), 'now'),
   send_at: optionalText(
     v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/, 'must be a date and time')),

@@ -81,7 +81,7 @@ export const previewScreens = (tools: PreviewTools) =>
       const { values } = await readForm(c, TestFields);
       const { email } = c.var.member;
       const { text, kind } = await sendTestToMember(tools, editor, { surveyId, email, ...values });
-      const from = values?.contact_id ? '/send' : '';
+      const from = values?.contact_id ? `/send${new URL(c.req.url).search}` : '';
       return redirectWith(c, c.req.path.replace(/\/test-mail$/, from), text, kind);
     });
 

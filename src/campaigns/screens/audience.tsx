@@ -1,0 +1,40 @@
+import { isUuid } from '../../lib/validation/parse.ts';
+import type { Audience } from '../../people/audience.ts';
+import type { Segment } from '../../people/segments.ts';
+
+type Stored = 'people' | { segment_id: string } | { filter: object };
+
+/** Values of the select of an audience: empty for contacts, `people`, `filter`, or the id of a segment. */
+export function choiceOf(audience: Stored | null | undefined): string {
+  if (!audience || audience === 'people') return audience ?? '';
+  return 'filter' in audience ? 'filter' : audience.segment_id;
+}
+
+export function audienceOf(choice: string): Audience | null {
+  if (choice === 'people') return choice;
+  return isUuid(choice) ? { segment_id: choice } : null;
+}
+
+/** The filter of a choice, null for contacts. Unknown if its segment was deleted. */
+export function filterOf(choice: string, segments: readonly Segment[]) {
+  if (choice === '') return { filter: null, isKnown: true };
+  const filter =
+    choice === 'people' ? { all: [] } : segments.find(({ id }) => id === choice)?.filter;
+  return { filter: filter ?? null, isKnown: filter !== undefined };
+}
+
+export const audienceOptions = (contacts: string, segments: readonly Segment[]) => [
+  { value: '', text: contacts },
+  { value: 'people', text: 'Everyone in People' },
+  ...segments.map(({ id, name }) => ({ value: id, text: `Segment: ${name}` })),
+];
+
+export const filterOption = { value: 'filter', text: 'Filter set through the API' };
+
+export const pendingContacts = 'Pending contacts';
+
+/** Names the audience of a campaign. Its segment may have been deleted since. */
+export function audienceText(audience: Stored, segments: readonly Segment[]): string {
+  const options = [...audienceOptions(pendingContacts, segments), filterOption];
+  return options.find(({ value }) => value === choiceOf(audience))?.text ?? 'A deleted segment';
+}
