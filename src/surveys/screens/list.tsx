@@ -47,7 +47,7 @@ function SurveyList(props: SurveyListProps & { here: string }) {
         label: 'Search',
         purpose: 'Find a survey',
         value: search,
-        placeholder: 'Name',
+        placeholder: 'Search surveys',
       }}
       found={counted(meta.total, 'survey')}
       about={<StatusViews {...{ search, status, here }} />}

@@ -185,16 +185,20 @@ type DataTableProps = {
   id?: string;
 };
 
-/** A table that scrolls inside its own container on a phone, by keyboard too. */
+/** On a phone each row becomes a card with labels. Tables of numbers scroll instead, by keyboard too. */
 export function DataTable(props: DataTableProps) {
   const { caption, rows, showCaption = false, nowrap = false, id } = props;
   const columns = props.columns.map((column) =>
     typeof column === 'string' ? { head: column } : column,
   );
+  const isStacked =
+    columns.every(({ head }) => typeof head === 'string') &&
+    columns.slice(1).some(({ number }) => !number);
+  const style = `${nowrap ? 'nowrap ' : ''}${isStacked ? 'stacked' : ''}`.trim();
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form; a region would add a landmark
     <div class="scroll" tabindex={0} role="group" aria-label={caption} id={id}>
-      <table class={nowrap ? 'nowrap' : undefined}>
+      <table class={style || undefined}>
         <caption class={showCaption ? undefined : 'hidden'}>{caption}</caption>
         <thead>
           <tr>
@@ -209,10 +213,15 @@ export function DataTable(props: DataTableProps) {
           {rows.map(({ cells, current, id }) => (
             <tr id={id} aria-current={current ? 'true' : undefined}>
               {cells.map((cell, at) => {
-                const kind = columns[at]?.number ? 'n' : undefined;
-                if (at > 0) return <td class={kind}>{cell}</td>;
+                const { head, number, hidden } = columns[at] ?? {};
+                const isLabeled = isStacked && !hidden && (at > 0 || number);
+                const props = {
+                  class: number ? 'n' : undefined,
+                  'data-head': isLabeled ? head : undefined,
+                };
+                if (at > 0) return <td {...props}>{cell}</td>;
                 return (
-                  <th scope="row" class={kind}>
+                  <th scope="row" {...props}>
                     {cell}
                   </th>
                 );
