@@ -48,7 +48,7 @@ test('the preview is beside the form from 900 px, with and without script', asyn
     assert.ok(frame.x >= form.x + form.width, `${frame.x} is not right of ${form.x + form.width}`);
     assert.ok(frame.y < 600, `the frame begins at ${frame.y}`);
     await page.goto(`${surveys}/new?template=nps`);
-    await page.getByLabel('Thank-you message', { exact: true }).scrollIntoViewIfNeeded();
+    await page.getByText('Website embed', { exact: true }).scrollIntoViewIfNeeded();
     const { y } = await boxOf('.preview');
     assert.ok(y >= 0 && y < 100, `the preview does not stay in view: ${y}`);
   }

@@ -32,6 +32,7 @@ import {
   Version,
 } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
+import { counted } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import { languageChoices, languageName } from '../../web/language.ts';
@@ -211,9 +212,8 @@ const surveyField =
 function addLanguage(c: Context<ScreenEnv>, fields: FormState['typed']): FormState {
   const added = listIn(fields, 'add_language');
   const languages = new Set([...listIn(fields, 'languages'), ...added]);
-  const { act: _act, ...typed } = fields;
   const translations = added.map((tag) => translatedFields(fields, c.var.organization.name, tag));
-  return emptyForm(Object.assign({}, ...translations, typed, { languages: [...languages] }));
+  return emptyForm(Object.assign({}, ...translations, fields, { languages: [...languages] }));
 }
 
 type ShownForm = {
@@ -283,6 +283,7 @@ type SurveyFormProps = {
 export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFormProps) {
   const languages = listIn(form.typed, 'languages');
   const taken = [form.typed['language'] ?? 'en', ...languages].flat();
+  const isAddingLanguage = form.typed['act'] === 'add-language';
   return (
     <form id="survey-form" method="post" action={action} class="grid editor" data-preview>
       <div class="stack">
@@ -294,22 +295,32 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
           <QuestionsEditor form={form} languages={languages} action={action} />
         </section>
         <EmailCard form={form} />
-        <Reveal title="Wording" isOpen={hasAny(form, /^(follow_up|thanks)/)}>
+        <Reveal
+          title="Wording"
+          about={counted(countTyped(form, /^(follow_up|thanks)/), 'custom text')}
+          isOpen={hasMistake(form, /^(follow_up|thanks)/)}
+        >
           <TextFields form={form} prefix="" fields={pageFields} />
         </Reveal>
-        <Reveal title="Languages" isOpen={languages.length > 0 || hasMistake(form, /^texts/)}>
+        <Reveal
+          title="Languages"
+          about={taken.map(languageName).join(', ')}
+          isOpen={isAddingLanguage || hasMistake(form, /^texts/)}
+        >
           <Languages form={form} languages={languages} taken={taken} />
         </Reveal>
         <Reveal
           title="Scheduling and reminders"
-          isOpen={
-            hasAny(form, /^(reminders|ask_after|send_window\.days)/) ||
-            hasMistake(form, /^send_window/)
-          }
+          about={counted(countTyped(form, /^reminders\.\d\.after_days/), 'reminder')}
+          isOpen={hasMistake(form, /^(reminders|ask_after|send_window)/)}
         >
           <AskingFields form={form} />
         </Reveal>
-        <Reveal title="Website embed" isOpen={hasAny(form, /^embed\.origins/)}>
+        <Reveal
+          title="Website embed"
+          about={countTyped(form, /^embed\.origins/) > 0 ? 'On' : 'Off'}
+          isOpen={hasMistake(form, /^embed/)}
+        >
           <EmbedFields form={form} />
         </Reveal>
         <div class="acts">
@@ -322,21 +333,22 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
   );
 }
 
-type RevealProps = { title: string; isOpen: boolean; children: Child };
+type RevealProps = { title: string; about: string; isOpen: boolean; children: Child };
 
-const Reveal = ({ title, isOpen, children }: RevealProps) => (
+/** A closed section that names what it holds. */
+const Reveal = ({ title, about, isOpen, children }: RevealProps) => (
   <details class="card fold-card" open={isOpen}>
     <summary>
-      {title}
+      <span>{title}</span>
+      <span class="sub">{about}</span>
       <Icon name="chevron-down" />
     </summary>
     <div class="stack">{children}</div>
   </details>
 );
 
-const hasAny = (form: FormState, names: RegExp) =>
-  hasMistake(form, names) ||
-  Object.entries(form.typed).some(([name, typed]) => names.test(name) && typed.length > 0);
+const countTyped = (form: FormState, names: RegExp) =>
+  Object.entries(form.typed).filter(([name, typed]) => names.test(name) && typed.length > 0).length;
 
 const hasMistake = (form: FormState, names: RegExp) =>
   Object.keys(form.errors).some((name) => names.test(name));
