@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../web/app/icon.tsx';
 import { count, counted } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
 import { type AttentionCounts, maxCounted } from './queries.ts';
+import { ScoreGauge } from './score.tsx';
 
 const nearLimitPercent = 80;
 const maxFailedShare = 0.05;
@@ -145,34 +146,37 @@ type FirstStepsProps = {
 };
 
 export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsProps) {
-  const { name, role, slug } = organization;
+  const { role, slug } = organization;
   const base = `/o/${slug}`;
   const mayEdit = role !== 'viewer';
   return (
-    <>
+    <div class="grid main-side">
       <section class="card flush" aria-labelledby="first">
         <div class="title">
           <h2 id="first">Get your first response in four steps</h2>
-          <p class="sub">Your score appears here with the first response.</p>
         </div>
         <ol class="steps">
-          <Step title="Create the organization" done>
-            You are the {role} of <bdi>{name}</bdi>.
+          <Step
+            title="Import your data"
+            act={mayEdit && { href: `${base}/settings/import`, text: 'Import' }}
+          >
+            Coming from Delighted or AskNicely? Bring responses, people and unsubscribes. You see
+            what will be imported before anything changes. New here? Skip this step.
           </Step>
           <Step
             title="Write a survey"
-            done={survey !== undefined}
-            act={mayEdit && { href: `${base}/surveys/new`, text: 'New survey', primary: true }}
+            state={survey ? 'did' : 'next'}
+            act={mayEdit && { href: `${base}/surveys/new`, text: 'New survey' }}
           >
             {survey ? (
               <a href={`${base}/surveys/${survey.id}`}>{survey.name}</a>
             ) : (
-              'A question, a scale and a comment, with a live preview of the page and the email.'
+              'Start from a template: question, follow-ups and thank-you message are filled in.'
             )}
           </Step>
           <Step
             title="Set up mail"
-            done={hasMailServer}
+            state={hasMailServer ? 'did' : undefined}
             act={{ href: `${base}/settings/mail`, text: 'Mail settings' }}
           >
             {hasMailServer
@@ -181,83 +185,81 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
           </Step>
           <Step
             title="Ask people"
-            act={
-              mayEdit &&
-              survey && { href: `${base}/surveys/${survey.id}/send`, text: 'Send', primary: true }
-            }
+            state={survey ? 'next' : undefined}
+            act={mayEdit && survey && { href: `${base}/surveys/${survey.id}/send`, text: 'Send' }}
           >
             Upload a list or share a link. Before anything is sent, you see who will get an email,
             who won’t, and why.
           </Step>
         </ol>
       </section>
-      {mayEdit ? (
-        <section class="card" aria-labelledby="later">
-          <h2 id="later">Later</h2>
-          <ul class="rows">
-            <LinkItem
-              icon="upload"
-              title="Coming from Delighted or AskNicely?"
-              href={`${base}/settings/import`}
-              act="Import"
-              about="responses from another service"
-            >
-              Bring your history: responses, people and unsubscribes. You see what will be imported
-              before anything changes.
-            </LinkItem>
-            {role === 'owner' ? (
-              <LinkItem
-                icon="user-plus"
-                title="Invite your team"
-                href={`${base}/settings/members`}
-                act="Invite"
-                about="members"
-              >
-                Viewers read everything; editors also send surveys and tag responses.
-              </LinkItem>
-            ) : null}
-            <LinkItem
-              icon="webhook"
-              title="Connect other tools"
-              href={`${base}/webhooks/new`}
-              act="New webhook"
-            >
-              Send each response to your systems in seconds with a signed webhook.
-            </LinkItem>
-            <LinkItem icon="key" title="Use the API" href="/docs" act="API" about="documentation">
-              Everything you see here is available by API.
-            </LinkItem>
-          </ul>
+      <div class="stack">
+        <section class="card" aria-labelledby="preview">
+          <h2 id="preview">Net Promoter Score</h2>
+          <ScoreGauge type="nps" measured={nothingMeasured} />
+          <p class="sub">Your score appears here with the first response.</p>
         </section>
-      ) : null}
-    </>
+        {mayEdit ? <LaterPart base={base} isOwner={role === 'owner'} /> : null}
+      </div>
+    </div>
   );
 }
+
+const nothingMeasured = { total: 0, value: null, interval: null, estimate: null };
+
+const LaterPart = ({ base, isOwner }: { base: string; isOwner: boolean }) => (
+  <section class="card" aria-labelledby="later">
+    <h2 id="later">Later</h2>
+    <ul class="rows">
+      {isOwner ? (
+        <LinkItem
+          icon="user-plus"
+          title="Invite your team"
+          href={`${base}/settings/members`}
+          act="Invite"
+          about="members"
+        >
+          Viewers read everything; editors also send surveys and tag responses.
+        </LinkItem>
+      ) : null}
+      <LinkItem
+        icon="webhook"
+        title="Connect other tools"
+        href={`${base}/webhooks/new`}
+        act="New webhook"
+      >
+        Send each response to your systems in seconds with a signed webhook.
+      </LinkItem>
+      <LinkItem icon="key" title="Use the API" href="/docs" act="API" about="documentation">
+        Everything you see here is available by API.
+      </LinkItem>
+    </ul>
+  </section>
+);
 
 type StepProps = {
   title: string;
-  done?: boolean;
+  /** The next step has the primary button. */
+  state?: 'did' | 'next' | undefined;
   /** Offered until the step is done. */
-  act?: { href: string; text: string; primary?: boolean } | false | undefined;
+  act?: { href: string; text: string } | false | undefined;
   children?: Child;
 };
 
-function Step({ title, done = false, act, children }: StepProps) {
-  return (
-    <li class={done ? 'did' : undefined}>
-      <div>
-        <h3>
-          {title}
-          {done ? <span class="hidden"> (done)</span> : null}
-        </h3>
-        <p class="sub">{children}</p>
-      </div>
-      {act && !done ? (
-        <LinkButton href={act.href} text={act.text} kind={act.primary ? 'primary' : undefined} />
-      ) : null}
-    </li>
-  );
-}
+const Step = ({ title, state, act, children }: StepProps) => (
+  <li class={state}>
+    <div>
+      <h3>
+        {title}
+        {state === 'did' ? <span class="hidden"> (done)</span> : null}
+      </h3>
+      <p class="sub">{children}</p>
+    </div>
+    {act && state !== 'did' ? (
+      <LinkButton href={act.href} text={act.text} kind={state === 'next' ? 'primary' : undefined} />
+    ) : null}
+  </li>
+);
 
 type LinkItemProps = {
   icon: IconName;

@@ -35,12 +35,16 @@ export type TrendFigures = Awaited<ReturnType<typeof readFigures>>;
 export async function readFigures(db: Db, orgId: string, selection: Selection) {
   const { type } = selection.scope;
   const rows = rowsWithBefore(selection);
-  const { trend, variance, variance_before, asked } = await findTrendFigures(db, orgId, {
-    ...ofDays(selection),
-    before: { ...selection.period.before, timeZone: selection.timeZone },
-    rows,
-    isMean: typeFacts(type).measure === 'mean',
-  });
+  const { trend, variance, variance_before, asked, asked_before } = await findTrendFigures(
+    db,
+    orgId,
+    {
+      ...ofDays(selection),
+      before: { ...selection.period.before, timeZone: selection.timeZone },
+      rows,
+      isMean: typeFacts(type).measure === 'mean',
+    },
+  );
   const [earlier, ...shortest] = trend.map((tally, at) => ({ start: rows.starts[at]!, ...tally }));
   const tally = sumOf(shortest);
   const now = measure(type, tally, variance);
@@ -51,7 +55,7 @@ export async function readFigures(db: Db, orgId: string, selection: Selection) {
     before,
     tally,
     /** Null with a filter by property, because mails are not counted by property. */
-    asked,
+    asked: asked && asked_before && { ...asked, before: asked_before },
     change: compare(type, now, before),
     ...(isEnough
       ? {
@@ -154,6 +158,7 @@ type TrendFound = {
   variance: number | null;
   variance_before: number | null;
   asked: AskedCounts | null;
+  asked_before: AskedCounts | null;
 };
 
 /** The first row is the whole previous period. Only the interval of a mean needs the variances. */
@@ -165,11 +170,13 @@ export async function findTrendFigures(
   const { scope, days, before, rows, isMean } = of;
   const variance = ({ from, to, timeZone }: Days) =>
     isMean ? sampleVariance(sql, orgId, { scope, from, to, timeZone }) : sql`null::float8`;
+  const asked = (days: Days) =>
+    scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, { scope, days });
   return one(
     await sql<TrendFound[]>`
       select ${countTrend(sql, orgId, { scope, rows })}::json as trend,
              ${variance(days)} as variance, ${variance(before)} as variance_before,
-             ${scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, { scope, days })} as asked`,
+             ${asked(days)} as asked, ${asked(before)} as asked_before`,
   );
 }
 

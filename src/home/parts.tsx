@@ -1,40 +1,14 @@
 import type { Child } from 'hono/jsx';
 import { ResponseRow } from '../responses/response-row.tsx';
-import { percentage } from '../survey-types.ts';
-import { Bar, Funnel } from '../web/app/drawings.tsx';
 import { Field, type FormState } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
-import type { AskedCounts, NewestComment } from './figures.ts';
+import type { NewestComment } from './figures.ts';
 import { type HomePeriod, periodDays, type ScopeQuery } from './rules.ts';
-
-export function AskedPart({ asked: { asked, arrived, answered } }: { asked: AskedCounts }) {
-  const step = (name: string, part: number) => ({
-    name: <span class="soft">{name}</span>,
-    count: count(part),
-    share: asked === 0 || part === asked ? null : `${percentage(part, asked)}%`,
-    bar: <Bar part={part} whole={asked} />,
-  });
-  return (
-    <section class="card" aria-labelledby="asked">
-      <h2 id="asked">Response rate</h2>
-      {asked === 0 ? (
-        <p class="soft">No emails sent.</p>
-      ) : (
-        <>
-          <p class="figure">{percentage(answered, asked)}%</p>
-          <Funnel
-            steps={[step('Sent', asked), step('Delivered', arrived), step('Responded', answered)]}
-          />
-        </>
-      )}
-    </section>
-  );
-}
 
 type CommentsProps = {
   comments: readonly NewestComment[];
-  organization: NavOrganization;
+  organization: Pick<NavOrganization, 'slug'>;
   total: number;
   all: string;
 };

@@ -43,7 +43,7 @@ export function ReasonsPart(props: ReasonsProps) {
     'hx-swap': 'outerHTML',
   };
   return (
-    <div class="grid main-side" id={reasonsId} {...loading}>
+    <div class="grid main-side level" id={reasonsId} {...loading}>
       <ThemesCard {...props} />
       <section class="card" id="compare" aria-labelledby="compare-heading">
         <div class="title">
@@ -141,7 +141,9 @@ const NameMenu = ({ names, by, linkTo }: NameMenuProps) =>
   by === null ? null : (
     <details class="menu">
       <summary class="button quiet mini">
-        by <bdi>{by}</bdi>
+        <span>
+          By <bdi>{by}</bdi>
+        </span>
         <Icon name="chevron-down" />
       </summary>
       <ul class="list end">

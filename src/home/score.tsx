@@ -6,24 +6,32 @@ import {
   boundsOf,
   type Change,
   type Counted,
+  compare,
   formatInterval,
   formatPoints,
   formatValue,
   type Measured,
+  measure,
   percentage,
   type SurveyType,
   signedNps,
   totalOf,
   typeFacts,
 } from '../survey-types.ts';
-import { Gauge, PartsBar } from '../web/app/drawings.tsx';
+import { Bar, Funnel, Gauge, PartsBar } from '../web/app/drawings.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { count, counted } from '../web/app/lists.tsx';
 import { TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
-import { readFigures, type TrendFigures } from './figures.ts';
-import { AskedPart, withQuery } from './parts.tsx';
+import {
+  type AskedCounts,
+  listNewestComments,
+  ofDays,
+  readFigures,
+  type TrendFigures,
+} from './figures.ts';
+import { CommentsPart, withQuery } from './parts.tsx';
 import { findAnsweredDays } from './queries.ts';
-import { choosePeriod, type HomePeriod, maxDays, type ScopeQuery } from './rules.ts';
+import { choosePeriod, type HomePeriod, maxDays, type ScopeQuery, scopeQuery } from './rules.ts';
 import type { StepKind } from './steps.ts';
 
 export const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
@@ -35,14 +43,15 @@ export const scoreTexts = (type: SurveyType, { value, interval }: Measured) => [
 
 type TrendOfSurvey = {
   orgId: string;
+  slug: string;
   survey: { id: string; name: string; type: SurveyType; audience: 'employee' | null };
   period: string | null;
 };
 
-/** The trend and response rate of one survey, as on Home. */
+/** The trend, response rate and newest comments of one survey, as on Home. */
 export async function surveyTrend(
   db: Db,
-  { orgId, survey, period: name }: TrendOfSurvey,
+  { orgId, slug, survey, period: name }: TrendOfSurvey,
 ): Promise<Child> {
   const days = await findAnsweredDays(db, orgId, survey.id);
   if (!days?.first_day) return null;
@@ -55,20 +64,78 @@ export async function surveyTrend(
   const { type, audience } = survey;
   const scope = { survey: { ...survey, responses: 0 }, type, audience, properties: {} };
   const selection = { scope, period, timeZone };
-  const { by, steps, asked: counts } = await readFigures(db, orgId, selection);
+  const [{ by, steps, asked: counts, now }, comments] = await Promise.all([
+    readFigures(db, orgId, selection),
+    listNewestComments(db, orgId, ofDays(selection)),
+  ]);
+  const path = `/o/${slug}/responses`;
   return (
-    <div class="grid main-side">
-      <section class="card" aria-labelledby="trend-heading">
-        <div class="title">
-          <h2 id="trend-heading">Trend</h2>
-          <TrendLegend by={by} />
-        </div>
-        <Trend {...{ type, timeZone, by, steps }} />
-      </section>
-      {counts === null ? null : <AskedPart asked={counts} />}
-    </div>
+    <>
+      <div class="grid main-side level">
+        <section class="card" aria-labelledby="trend-heading">
+          <div class="title">
+            <h2 id="trend-heading">Trend</h2>
+            <TrendLegend by={by} />
+          </div>
+          <Trend {...{ type, timeZone, by, steps }} />
+        </section>
+        {counts === null ? null : <AskedPart asked={counts} period={period} />}
+      </div>
+      <CommentsPart
+        {...{ comments, organization: { slug }, total: now.total }}
+        all={responsesOf({ path, scope: scopeQuery(scope), period })}
+      />
+    </>
   );
 }
+
+type AskedProps = {
+  asked: AskedCounts & { before: AskedCounts };
+  period: Pick<HomePeriod, 'days'>;
+};
+
+/** The response rate, compared like a share of responses. */
+export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
+  const { asked, arrived, answered } = now;
+  const step = (name: string, part: number) => ({
+    name: <span class="soft">{name}</span>,
+    count: count(part),
+    share: asked === 0 || part === asked ? null : `${percentage(part, asked)}%`,
+    bar: <Bar part={part} whole={asked} />,
+  });
+  const [measured, measuredBefore] = [now, before].map(measureRate) as [Measured, Measured];
+  const change = compare('thumbs', measured, measuredBefore);
+  const isClear = change?.meaning === 'better' || change?.meaning === 'worse';
+  const { lead } = describeChange({ type: 'thumbs', change, before: measuredBefore, period });
+  return (
+    <section class="card" aria-labelledby="asked">
+      <h2 id="asked">Response rate</h2>
+      {asked === 0 ? (
+        <p class="soft">No emails sent.</p>
+      ) : (
+        <>
+          <p class="figure">{percentage(answered, asked)}%</p>
+          {change === null ? null : (
+            <p class="sub">
+              {isClear ? <ChangeLead lead={lead} change={change} /> : 'No clear change'} from{' '}
+              {measuredBefore.value}% in the {counted(period.days, 'day')} before.
+            </p>
+          )}
+          <Funnel
+            steps={[step('Sent', asked), step('Delivered', arrived), step('Responded', answered)]}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+const measureRate = ({ asked, answered }: AskedCounts) =>
+  measure(
+    'thumbs',
+    { promoters: answered, passives: 0, detractors: asked - answered, score_sum: answered },
+    null,
+  );
 
 const stepTexts = {
   day: { title: 'by day', head: 'Day', name: '' },
@@ -192,7 +259,7 @@ function Trend({ type, timeZone, by, steps }: TrendProps) {
   const first = known[0]!;
   const last = known.at(-1)!;
   const isUnknown = known.some(({ measured }) => measured.interval === null);
-  const band = `Shaded: margin of error (95%)${isUnknown ? ', full height where unknown' : ''}.`;
+  const band = `Shaded: 95% interval${isUnknown ? ', full height where unknown' : ''}.`;
   const values = known.map(({ measured }) => measured.value!);
   const description =
     `From ${formatValue(type, first.measured.value!)} (${stepName(first.start, by)}) to ` +
@@ -264,7 +331,9 @@ function longDay(day: string) {
   return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;
 }
 
-type Meaning = Pick<ScoreProps, 'type' | 'change' | 'before' | 'period'>;
+type Meaning = Pick<ScoreProps, 'type' | 'change' | 'before'> & {
+  period: Pick<HomePeriod, 'days'>;
+};
 
 export function describeChange({ type, change, before, period }: Meaning) {
   const earlier = `the ${counted(period.days, 'day')} before`;
@@ -275,7 +344,7 @@ export function describeChange({ type, change, before, period }: Meaning) {
   if (change.by === 0) return { lead: 'Unchanged', rest: ` from ${was}.` };
   const lead = `${change.by > 0 ? 'Up' : 'Down'} ${formatPoints(type, Math.abs(change.by))}`;
   const { low, high } = change.interval ?? { low: 0, high: 0 };
-  const clear = `the change is ${signedNps(low)} to ${signedNps(high)} with its margin of error (95%).`;
+  const clear = `${signedNps(low)} to ${signedNps(high)} (95% interval).`;
   const why = {
     none: '',
     unknown: 'Too few responses to tell whether this is a real change.',

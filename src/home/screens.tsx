@@ -8,11 +8,11 @@ import { renderScreen } from '../web/app/screen.tsx';
 import { AttentionPart, FirstSteps } from './attention.tsx';
 import { readChoice, SurveyChoice } from './choice.tsx';
 import { listNewestComments, ofDays, readFigures } from './figures.ts';
-import { AskedPart, CommentsPart, PeriodChoice } from './parts.tsx';
+import { CommentsPart, PeriodChoice } from './parts.tsx';
 import { findAttention } from './queries.ts';
 import { type Reasons, ReasonsPart, reasonsId } from './reasons.tsx';
 import { scopeQuery } from './rules.ts';
-import { responsesOf, ScorePart } from './score.tsx';
+import { AskedPart, responsesOf, ScorePart } from './score.tsx';
 import { readComparison } from './segments.ts';
 
 type HomeScreenTools = { db: Db; mailbox: boolean };
@@ -77,7 +77,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
           />
           <div class="stack">
             <AttentionPart {...{ counts, organization }} />
-            {asked === null ? null : <AskedPart asked={asked} />}
+            {asked === null ? null : <AskedPart asked={asked} period={period} />}
           </div>
         </div>
         <ReasonsPart {...reasonsIn} reasons={reasons} />

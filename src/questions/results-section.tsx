@@ -11,7 +11,7 @@ export function QuestionResults({ results, survey, responses }: ResultsProps) {
   return (
     <section class="stack" aria-labelledby="questions">
       <h2 id="questions">Follow-up questions</h2>
-      <div class="grid half">
+      <div class="grid half level">
         {shown.map((result) => (
           <div class="card" id={result.id}>
             <h3>

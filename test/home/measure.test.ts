@@ -62,7 +62,7 @@ test('the sentence matches the figures', () => {
   );
   assert.equal(
     say([60, 20, 20], [40, 30, 30]),
-    'Up 30 points from +10 in the 90 days before. A real improvement: the change is +6.9 to +51.4 with its margin of error (95%).',
+    'Up 30 points from +10 in the 90 days before. A real improvement: +6.9 to +51.4 (95% interval).',
   );
   assert.equal(say([60, 20, 20], [60, 20, 20]), 'Unchanged from +40 in the 90 days before.');
   assert.equal(say([60, 20, 20], [0, 0, 0]), 'No earlier responses to compare with.');

@@ -170,16 +170,17 @@ test('counts contacts on the local day of their first mail', async () => {
     await db`
       insert into asked_tallies ${db({ org_id, survey_id, quarter, slot: 0, asked, undelivered, answered })}`;
   const rows = { timeZone: days.timeZone, starts: [days.from], edges: [days.from, '2026-05-05'] };
-  const counted = async (survey_id: string | null) =>
-    (
-      await findTrendFigures(db, org, {
-        scope: { ...everything, survey_id },
-        days,
-        before,
-        rows: { ...rows, from: null, to: null },
-        isMean: false,
-      })
-    ).asked;
-  assert.deepEqual(await counted(null), { asked: 870, arrived: 783, answered: 9 });
-  assert.deepEqual(await counted(survey), { asked: 570, arrived: 513, answered: 6 });
+  const counted = (survey_id: string | null) =>
+    findTrendFigures(db, org, {
+      scope: { ...everything, survey_id },
+      days,
+      before: { ...days, from: '2026-05-02', to: '2026-05-02' },
+      rows: { ...rows, from: null, to: null },
+      isMean: false,
+    });
+  const all = await counted(null);
+  assert.deepEqual(all.asked, { asked: 870, arrived: 783, answered: 9 });
+  assert.deepEqual(all.asked_before, { asked: 1_000, arrived: 900, answered: 10 });
+  const { asked } = await counted(survey);
+  assert.deepEqual(asked, { asked: 570, arrived: 513, answered: 6 });
 });

@@ -168,7 +168,7 @@ test('Home loads themes and segments after the page', async () => {
     headers: { 'HX-Target': 'div#reasons' },
   });
   const html = await part.text();
-  assert.match(html, /<summary class="button quiet mini">by <bdi>(country|plan)</);
+  assert.match(html, /<summary class="button quiet mini"><span>By <bdi>(country|plan)</);
   assert.match(html, /class="ranges"/);
   assert.doesNotMatch(html, /class="gauge"/);
 });

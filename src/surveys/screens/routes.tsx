@@ -36,7 +36,12 @@ type SurveyScreenTools = {
   db: Db;
   progress: Pick<SendProgress, 'watch'>;
   publicUrl: string;
-  trendOf: (of: { orgId: string; survey: ManagedSurvey; period: SurveyPeriod }) => Promise<Child>;
+  trendOf: (of: {
+    orgId: string;
+    slug: string;
+    survey: ManagedSurvey;
+    period: SurveyPeriod;
+  }) => Promise<Child>;
 };
 
 export function surveyScreens(tools: SurveyScreenTools) {
@@ -56,7 +61,7 @@ export function surveyScreens(tools: SurveyScreenTools) {
       const [scores, reached, trend, questions, rounds] = await Promise.all([
         countScores(db, orgId, { surveyId, since }),
         countReached(db, orgId, surveyId),
-        tools.trendOf({ orgId, survey, period }),
+        tools.trendOf({ orgId, slug: c.var.organization.slug, survey, period }),
         survey.questions.length === 0 ? [] : readResults(db, orgId, surveyId, since),
         readRounds(db, { orgId, surveyId }),
       ]);
