@@ -222,15 +222,15 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
   return (
     <>
       <section class="card hero" aria-labelledby="score">
-        <div>
+        <div class="verdict">
           <h2 id="score">{first ? blockName(first, summary.blocks) : 'Score'}</h2>
           {first ? (
             <>
-              <p class="figure">
-                <strong>{formatValue(first.type, first.score)}</strong>
+              <p class="figure">{formatValue(first.type, first.score)}</p>
+              <p>
+                {toSentence(changeText(first))}
+                <span class="sub block">{marginText(first)}</span>
               </p>
-              <p>{toSentence(changeText(first))}</p>
-              <p class="sub">{marginText(first)}</p>
             </>
           ) : (
             <p>No responses in this period.</p>
@@ -285,7 +285,7 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
 const marginText = ({ type, n, interval }: ShownSummary['blocks'][number]) =>
   interval === null
     ? counted(n, 'response')
-    : `${counted(n, 'response')}, margin of error (95%): ${formatInterval(type, interval)}`;
+    : `${counted(n, 'response')}, 95% interval ${formatInterval(type, interval)}`;
 
 const listMark = '- ';
 
@@ -313,19 +313,12 @@ function SinceBefore({
     <section class="card" aria-labelledby="since">
       <div class="title">
         <h2 id="since">Since the last summary</h2>
-        <LinkButton
-          href={`${list}/${before.id}`}
-          text={periodText(before, timeZone)}
-          kind="quiet"
-        />
+        <a href={`${list}/${before.id}`}>{periodText(before, timeZone)}</a>
       </div>
       <Facts
         facts={[
-          ['NPS', `${scoreText(before.nps)} then, ${scoreText(summary.nps)} now`],
-          [
-            'Responses',
-            `${counted(before.responses, 'response')} then, ${count(summary.responses)} now`,
-          ],
+          ['NPS', `${scoreText(summary.nps)}, was ${scoreText(before.nps)}`],
+          ['Responses', `${count(summary.responses)}, was ${count(before.responses)}`],
           ['New themes', added.join(', ') || 'none'],
           ['Dropped out of the top themes', dropped.join(', ') || 'none'],
         ]}

@@ -191,14 +191,21 @@ function Outcomes(props: OutcomesProps) {
 }
 
 const Filter = ({ filter, here }: Pick<OutcomesProps, 'filter' | 'here'>) => (
-  <form method="get" action={here} class="inline">
-    <Field name="search" label="Search" type="search" value={filter.search} autocomplete="off" />
+  <form method="get" action={here} class="toolbar opts">
+    <Field
+      name="search"
+      label="Search"
+      type="search"
+      placeholder="Email or name"
+      value={filter.search}
+      autocomplete="off"
+    />
     <Select
       name="status"
       label="Outcome"
       value={filter.status ?? ''}
       options={[
-        { value: '', text: 'Any' },
+        { value: '', text: 'Any outcome' },
         ...resultStatuses.map((status) => ({ value: status, text: resultWords[status][1] })),
       ]}
     />
@@ -409,9 +416,9 @@ function Standing(props: ProgressProps & { mails: number }) {
   const { status, sent, finished_at, reason } = campaign;
   if (status === 'scheduled') return <Scheduled {...props} />;
   const done = (
-    <strong>
-      {count(sent)} of {counted(mails, 'email')} sent.
-    </strong>
+    <span class="figure block">
+      {count(sent)} <small>of {counted(mails, 'email')} sent</small>
+    </span>
   );
   if (status === 'running' && opensAt > now) {
     return (
