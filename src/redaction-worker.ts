@@ -1,8 +1,9 @@
 import { isSea } from 'node:sea';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { zstdDecompressSync } from 'node:zlib';
 import { errorCodes, Refusal } from './errors.ts';
 import type { Log } from './lib/log/log.ts';
-import { readAsset } from './lib/process/lifecycle.ts';
+import { assetBytes } from './lib/process/lifecycle.ts';
 import { doubtfulExcerpt, type PeopleToRedact, redactDoubtful } from './lib/redact/redact.ts';
 import {
   createWorker,
@@ -100,7 +101,7 @@ const tooManyReports = () =>
 
 /** From the executable, the checkout or the bundle. */
 function program(): ThreadProgram {
-  if (isSea()) return readAsset('redaction-worker-thread.cjs');
+  if (isSea()) return zstdDecompressSync(assetBytes('redaction-worker-thread.cjs.zst')).toString();
   const file = import.meta.url.endsWith('.ts')
     ? './redaction-worker-thread.ts'
     : './redaction-worker-thread.cjs';

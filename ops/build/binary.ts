@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { constants, zstdCompressSync } from 'node:zlib';
 import { archiveAsset, archiveRecordAsset } from '../../src/lib/embedded-postgres/archive.ts';
 import { operatorFiles } from '../../src/operations/archive.ts';
 import { bundle, threadFile } from './bundle.ts';
@@ -72,11 +81,19 @@ function configuration(executable: string) {
     assets: {
       ...Object.fromEntries(files),
       ...packWebAssets(work),
-      [threadFile]: `${work}/${threadFile}`,
+      [`${threadFile}.zst`]: packedThread(),
       [archiveAsset]: postgres.archive,
       [archiveRecordAsset]: postgres.record,
     },
   };
+}
+
+/** Node maps its own code, and V8 caches the program's, so only this part gets smaller: 1.3 instead of 5.2 MB. */
+function packedThread(): string {
+  const packed = `${work}/${threadFile}.zst`;
+  const params = { [constants.ZSTD_c_compressionLevel]: 12 };
+  writeFileSync(packed, zstdCompressSync(readFileSync(`${work}/${threadFile}`), { params }));
+  return packed;
 }
 
 /** Strips Node before the program is added, which a later strip would remove. */
