@@ -109,7 +109,7 @@ describe('as a service', () => {
     writeInside('/etc/askback/secrets/secret-key', `${secretKey}\n`, 0o600);
     const overriding = '/etc/systemd/system/askback.service.d';
     await inside(`mkdir ${overriding} &&
-      cp /usr/share/doc/askback/examples/external-database.conf ${overriding} &&
+      cp /usr/share/askback/systemd/external-database.conf ${overriding} &&
       systemctl daemon-reload && systemctl restart askback`);
     assert.ok(await isReady());
     const environ = await inside(`cat /proc/${await property('MainPID')}/environ | tr '\\0' '\\n'`);

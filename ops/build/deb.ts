@@ -39,7 +39,6 @@ for (const unit of globSync('*.{service,socket,timer}', { cwd: 'ops/systemd' }))
   place(`ops/systemd/${unit}`, `usr/lib/systemd/system/${unit}`);
 }
 place('ops/systemd/askback.env', 'etc/askback/askback.env', 0o640);
-place('ops/systemd/external-database.conf', `${doc}/examples/external-database.conf`);
 // The manual goes to /usr/share/doc; files for programs have a folder of their own, which the manual links to.
 for (const name of operatorFiles()) {
   place(`ops/${name}`, `${name.endsWith('.md') ? doc : 'usr/share/askback'}/${name}`);
