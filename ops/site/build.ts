@@ -46,7 +46,6 @@ const groups: [reader: string, ...names: string[]][] = [
 rmSync(staged, { recursive: true, force: true });
 rmSync(output, { recursive: true, force: true });
 const titles = new Map<string, string>();
-const pictures: string[] = [];
 for (const [path, address] of addresses) {
   const text = withSiteLinks(readFileSync(path, 'utf8'), path);
   titles.set(address, /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? address);
@@ -55,6 +54,7 @@ for (const [path, address] of addresses) {
 const api = apiPages();
 for (const { name, title, text } of api) write(`api/${name}.md`, `# ${title}\n\n${text}`);
 write('index.md', homePage());
+cpSync('src/web/assets/icon.svg', `${pages}/public/icon.svg`);
 writeFileSync(
   `${staged}/site.json`,
   JSON.stringify({ version: manifest.version, sidebar: sidebar() }),
@@ -83,7 +83,10 @@ function addressOf(path: string): string {
 function sidebar() {
   const named = new Set(groups.flat());
   const others = [...addresses.values()].filter((name) => !named.has(name));
-  const link = (name: string) => ({ text: titles.get(name), link: `/${name}` });
+  const link = (name: string) => ({
+    text: name === 'overview' ? 'Overview' : titles.get(name),
+    link: `/${name}`,
+  });
   return groups.map(([reader, ...names], place) => ({
     text: reader,
     collapsed: place > 1,
@@ -114,19 +117,21 @@ function withSiteLinks(text: string, from: string): string {
     if (address) return `/${address}.md${anchor}`;
     if (path === 'ops/decisions' && addresses.size > 0) return '/architecture.md';
     if (!existsSync(path)) throw new Error(`${from} links to ${target}, which does not exist`);
-    if (/\.(png|svg|jpe?g|webp|gif)$/.test(path)) pictures.push(path);
-    // VitePress treats a name with this extension as a file, not as a page.
-    const copy = /\.(png|svg|jpe?g|webp|gif|json|ya?ml)$/.test(path) ? path : `${path}.txt`;
-    cpSync(path, `${pages}/public/files/${copy}`, { recursive: true });
-    return `/files/${copy}`;
+    return copied(path);
   };
   return text
     .replace(/(?<=\]\()[^)\s]+(?=\))/g, replace)
     .replace(/(?<=<(?:img|a|source)\b[^>]*\s(?:src|href|srcset)=")[^"]+(?=")/g, replace);
 }
 
+function copied(path: string): string {
+  // VitePress treats a name with one of these extensions as a file, not as a page.
+  const copy = /\.(png|svg|jpe?g|webp|gif|json|ya?ml)$/.test(path) ? path : `${path}.txt`;
+  cpSync(path, `${pages}/public/files/${copy}`, { recursive: true });
+  return `/files/${copy}`;
+}
+
 function homePage(): string {
-  const [picture] = pictures;
   const features = [
     ['Install', 'In a minute, on your own server', '/install'],
     ['Ask', 'Surveys by email, link or on your website', '/surveys'],
@@ -143,9 +148,11 @@ function homePage(): string {
       { text: 'Install', link: '/install' },
       { theme: 'alt', text: 'Overview', link: '/overview' },
     ],
-    ...(picture && {
-      image: { src: `/files/${picture}`, alt: 'Home, with the score and its trend' },
-    }),
+    image: {
+      light: copied('ops/pictures/home.webp'),
+      dark: copied('ops/pictures/home-dark.webp'),
+      alt: 'Home, with the score and its trend',
+    },
   };
   return `---\n${JSON.stringify({ layout: 'home', hero, features })}\n---\n`;
 }

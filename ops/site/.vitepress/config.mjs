@@ -11,6 +11,16 @@ const slugify = (text) =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replace(/\s/g, '-');
 
+/** VitePress expects a logo of 320 pixels, and the start page has a picture of Home. */
+const wideHero = `
+  .VPHero .image-container { width: auto !important; height: auto !important; transform: none !important; }
+  .VPHero .image-src {
+    position: static !important; transform: none !important;
+    max-width: 100% !important; max-height: none !important;
+    border: 1px solid var(--vp-c-divider); border-radius: 8px;
+  }
+  .VPHero .image { margin: 0 0 24px !important; }`;
+
 // biome-ignore lint/style/noDefaultExport: VitePress reads the default export.
 export default {
   title: 'askback',
@@ -20,6 +30,10 @@ export default {
   outDir: new URL('../../../dist/site', import.meta.url).pathname,
   cacheDir: new URL('cache', staged).pathname,
   cleanUrls: false,
+  head: [
+    ['link', { rel: 'icon', href: '/icon.svg', type: 'image/svg+xml' }],
+    ['style', {}, wideHero],
+  ],
   markdown: {
     anchor: { slugify },
     // Placeholders such as {{name}} are text, not expressions of Vue.
