@@ -259,6 +259,7 @@ create table contact_uploads (
   first_line integer not null,  -- line number of the first row in the file
   has_header boolean not null,  -- true if the first row seems to be a header
   rows integer not null,        -- rows of the file, without the header
+  sheets jsonb,                 -- the sheets of a workbook that waits for its import: name, rows and place of the text of each
   added integer,                -- new contacts
   known integer,                -- contacts that were already on the survey
   repeated integer,             -- rows with the address of an earlier row

@@ -138,6 +138,7 @@ create table contact_uploads (
   first_line  integer not null,
   has_header  boolean not null,
   rows        integer not null,
+  sheets      jsonb,
   added       integer,
   known       integer,
   repeated    integer,
@@ -157,6 +158,8 @@ comment on column contact_uploads.bytes is 'of the file';
 comment on column contact_uploads.first_line is 'line number of the first row in the file';
 comment on column contact_uploads.has_header is 'true if the first row seems to be a header';
 comment on column contact_uploads.rows is 'rows of the file, without the header';
+comment on column contact_uploads.sheets is
+  'the sheets of a workbook that waits for its import: name, rows and place of the text of each';
 comment on column contact_uploads.added is 'new contacts';
 comment on column contact_uploads.known is 'contacts that were already on the survey';
 comment on column contact_uploads.repeated is 'rows with the address of an earlier row';

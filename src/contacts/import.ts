@@ -22,9 +22,10 @@ import {
   contactFieldOf,
   contactFields,
   describeRowError,
+  fullName,
   isLanguageHeader,
-  joinLines,
   languageProperty,
+  nameParts,
   validateProperties,
 } from './rules.ts';
 import { validateMerges } from './save.ts';
@@ -96,11 +97,17 @@ export async function readContacts(text: string): Promise<CheckedContact[]> {
 }
 
 function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
-  const others = columns.filter(({ key }) => !contactFieldOf(key) && field(record, key));
-  const name = field(record, ...contactFields.name);
+  const others = columns.filter(
+    ({ key }) => !contactFieldOf(key) && !isNamePart(key) && field(record, key),
+  );
+  const text = (headers: readonly string[]) => field(record, ...headers) ?? '';
   return {
     email: field(record, ...contactFields.email),
-    name: name && joinLines(name),
+    name: fullName({
+      name: text(contactFields.name),
+      first: text(nameParts.first),
+      last: text(nameParts.last),
+    }),
     properties: Object.fromEntries(
       others.map(({ name, key }) => [
         isLanguageHeader(key) ? languageProperty : name,
@@ -109,6 +116,8 @@ function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
     ),
   };
 }
+
+const isNamePart = (key: string) => [...nameParts.first, ...nameParts.last].includes(key);
 
 /** Merges a row into the earlier rows of its address. Returns the error if their properties grow too large. */
 function merge(byAddress: Map<string, CheckedContact>, contact: CheckedContact) {

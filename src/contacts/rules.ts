@@ -30,6 +30,36 @@ export const contactFields = {
   ),
 };
 
+/** Column headers of the parts of a name, in the same form. */
+export const nameParts = {
+  first: words(
+    'firstname givenname forename fname personfirstname contactfirstname vorname prénom prenom',
+    'nombredepila primernombre primonome primeironome nomepróprio nomeproprio voornaam imię imie',
+    '名 下の名前 الاسمالأول الاسمالاول',
+  ),
+  last: words(
+    'lastname surname familyname lname personlastname contactlastname nachname familienname',
+    'nomdefamille apellido apellidos cognome sobrenome apelido achternaam nazwisko',
+    '姓 苗字 名字 اسمالعائلة الاسمالأخير الاسمالاخير',
+  ),
+};
+
+/** Joins the name of a row. A name beside only one part is the other part, as in "Name, Vorname" or "Nome, Cognome". */
+export function fullName(row: { name: string; first: string; last: string }): string {
+  const [name, first, last] = [row.name, row.first, row.last].map(joinLines) as [
+    string,
+    string,
+    string,
+  ];
+  const isFull = (first === '') === (last === '') || name.includes(first || last);
+  if (name !== '' && isFull) return name;
+  const parts = [first || name, last || name].filter((part) => part !== '');
+  // Japanese and Chinese names begin with the last name.
+  return (parts.every((part) => eastAsian.test(part)) ? parts.reverse() : parts).join(' ');
+}
+
+const eastAsian = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}ー\s]+$/u;
+
 /** This property chooses the language of a contact. */
 export const languageProperty = 'language';
 const languageHeaders = words(

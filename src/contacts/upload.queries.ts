@@ -1,5 +1,5 @@
 import { notFound } from '../errors.ts';
-import { type Db, one, type Sql } from '../lib/db/db.ts';
+import { type Db, json, one, type Sql } from '../lib/db/db.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 
 export type Upload = {
@@ -10,6 +10,10 @@ export type Upload = {
   first_line: number;
   has_header: boolean;
   rows: number;
+  /** The sheets of a workbook that waits for its import. */
+  sheets: readonly StoredSheet[] | null;
+  /** The chosen one. */
+  sheet: number;
   added: number | null;
   known: number | null;
   repeated: number | null;
@@ -17,16 +21,28 @@ export type Upload = {
   imported_at: Date | null;
 };
 
-export type NewUpload = Pick<
+/** The text of a sheet is in the chunks from `from` to before `to`. */
+export type StoredSheet = {
+  name: string;
+  rows: number;
+  has_header: boolean;
+  from: number;
+  to: number;
+  /** Why it cannot be imported. */
+  reason: string | null;
+};
+
+type NewUpload = Pick<
   Upload,
-  'name' | 'delimiter' | 'first_line' | 'has_header' | 'rows'
+  'name' | 'delimiter' | 'first_line' | 'has_header' | 'rows' | 'sheets'
 > & {
   uploaded_by: string | null;
   bytes: number;
 };
 
 export async function insertUpload(sql: Sql, { orgId, surveyId }: OrgSurvey, upload: NewUpload) {
-  const row = { org_id: orgId, survey_id: surveyId, ...upload };
+  const sheets = upload.sheets && json(sql, upload.sheets);
+  const row = { org_id: orgId, survey_id: surveyId, ...upload, sheets };
   return one(await sql<{ id: string }[]>`insert into contact_uploads ${sql(row)} returning id`).id;
 }
 
@@ -89,8 +105,12 @@ export async function insertChunk(
     values (${orgId}, ${uploadId}, ${place}, ${chunk})`;
 }
 
-export async function* readChunks(sql: Sql, { orgId, uploadId }: OrgUpload) {
-  for (let place = 0; ; place++) {
+export async function* readChunks(
+  sql: Sql,
+  { orgId, uploadId }: OrgUpload,
+  { from = 0, to = Number.POSITIVE_INFINITY } = {},
+) {
+  for (let place = from; place < to; place++) {
     const [row] = await sql<{ chunk: string }[]>`
       select chunk
       from contact_upload_chunks
@@ -100,16 +120,27 @@ export async function* readChunks(sql: Sql, { orgId, uploadId }: OrgUpload) {
   }
 }
 
-export async function getUpload(sql: Sql, orgId: string, { id, surveyId }: UploadOfSurvey) {
-  const [upload] = await sql<Upload[]>`
-    select id, survey_id, name, delimiter, first_line, has_header, rows, added, known, repeated, rejected, imported_at
+/** Reads an upload. Its name and rows are the ones of the chosen sheet, or else of the first one with contacts. */
+export async function getUpload(
+  sql: Sql,
+  orgId: string,
+  { id, surveyId, sheet = -1 }: UploadOfSurvey,
+): Promise<Upload> {
+  const [upload] = await sql<Omit<Upload, 'sheet'>[]>`
+    select id, survey_id, name, delimiter, first_line, has_header, rows, sheets, added, known, repeated, rejected,
+           imported_at
     from contact_uploads
     where org_id = ${orgId} and survey_id = ${surveyId} and id = ${id}`;
   if (!upload) throw notFound('list');
-  return upload;
+  const { sheets } = upload;
+  if (!sheets) return { ...upload, sheet: 0 };
+  const isUsable = (each: StoredSheet | undefined) => each?.reason === null;
+  const place = isUsable(sheets[sheet]) ? sheet : sheets.findIndex(isUsable);
+  const { name, rows, has_header } = sheets[place]!;
+  return { ...upload, rows, has_header, sheet: place, name: `${upload.name}, sheet ${name}` };
 }
 
-type UploadOfSurvey = { id: string; surveyId: string };
+type UploadOfSurvey = { id: string; surveyId: string; sheet?: number | undefined };
 
 export async function lockWaitingUpload(sql: Sql, { orgId, uploadId }: OrgUpload) {
   const [upload] = await sql<{ id: string }[]>`
@@ -142,7 +173,7 @@ type UploadCounts = { added: number; known: number; repeated: number; rejected: 
 export async function endUpload(
   sql: Sql,
   { orgId, surveyId, uploadId }: OrgUpload & OrgSurvey,
-  counts: UploadCounts,
+  { name, counts }: { name: string; counts: UploadCounts },
 ) {
   await sql`
     delete from contact_upload_rejects r
@@ -151,7 +182,7 @@ export async function endUpload(
       and u.id <> ${uploadId}`;
   await sql`
     update contact_uploads
-    set ${sql(counts)}, imported_at = now()
+    set ${sql({ ...counts, name })}, sheets = null, imported_at = now()
     where org_id = ${orgId} and id = ${uploadId}`;
   await sql`delete from contact_upload_chunks where org_id = ${orgId} and upload_id = ${uploadId}`;
 }
@@ -170,6 +201,19 @@ export async function listRejects(
       and u.id = coalesce(${uploadId}::uuid, u.id)
     order by r.line
     limit ${atMost}`;
+}
+
+/** For contacts that a survey has already: true if saving them would change their name or properties. */
+export async function listKnown(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  contacts: readonly { key: string; name: string | null; properties: object }[],
+) {
+  return await sql<{ changes: boolean }[]>`
+    select coalesce(given.name <> coalesce(c.name, ''), false) or not c.properties @> given.properties as changes
+    from json_to_recordset(${JSON.stringify(contacts)}::text::json) as given (key text, name text, properties jsonb)
+    join contacts c
+      on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = given.key and not c.superseded`;
 }
 
 /** Counts the skipped rows of the newest import. */

@@ -6,6 +6,7 @@ import { decodeInPieces } from '../lib/cli/files.ts';
 import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isMailable } from '../lib/smtp/address.ts';
+import { oneLine } from '../lib/validation/parse.ts';
 import { deleteAddedPeople } from '../people/save.ts';
 import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
@@ -19,9 +20,10 @@ import {
   contactFieldNames,
   contactFieldOf,
   describeRowError,
+  fullName,
   isLanguageHeader,
-  joinLines,
   languageProperty,
+  nameParts,
 } from './rules.ts';
 import { validateMerges } from './save.ts';
 import {
@@ -32,8 +34,10 @@ import {
   insertChunk,
   insertRejects,
   insertUpload,
+  listKnown,
   lockWaitingUpload,
   readChunks,
+  type StoredSheet,
   type Upload,
   type UploadReject,
 } from './upload.queries.ts';
@@ -73,31 +77,32 @@ type Line = { line: number; contact: CheckedContact };
 export async function importUpload(
   { db }: { db: Db },
   by: Writer,
-  {
-    upload,
-    columns,
-    hasHeader,
-  }: { upload: Upload; columns: readonly UploadColumn[]; hasHeader: boolean },
+  { upload, columns, hasHeader }: MappedList,
 ) {
   const survey = { orgId: by.orgId, surveyId: upload.survey_id };
   const orgUpload = { orgId: by.orgId, uploadId: upload.id };
   await inRetriedTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     if (!(await lockWaitingUpload(tx, orgUpload))) return;
-    const saving = createContactBatch(tx, survey, upload.id);
-    const toContact = rowReader(columns);
-    let skipped = hasHeader ? 1 : 0;
-    for await (const rows of readRows(tx, by.orgId, upload)) {
-      for (const row of rows.slice(skipped)) await saving.add(toContact(row));
-      skipped = 0;
-    }
-    const counts = await saving.end();
+    const list = { upload, columns, hasHeader };
+    let stored = 0;
+    const counts = await readContacts(tx, survey, list, {
+      async save(contacts) {
+        const saved = await saveContacts(tx, survey, contacts);
+        return saved.filter((contact) => contact.added).length;
+      },
+      async reject(rejects) {
+        const kept = rejects.slice(0, Math.max(maxRejectsKept - stored, 0));
+        stored += kept.length;
+        if (kept.length > 0) await insertRejects(tx, orgUpload, kept);
+      },
+    });
     if (counts.added + counts.known === 0) {
       throw new Refusal('invalid', 'no row has a valid address in the email column', {
         code: 'no_addresses',
       });
     }
-    await endUpload(tx, { ...orgUpload, ...survey }, counts);
+    await endUpload(tx, { ...orgUpload, ...survey }, { name: upload.name, counts });
     if (counts.added > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
     const target = { kind: 'survey', id: survey.surveyId } as const;
     const { orgId, actor } = by;
@@ -105,17 +110,68 @@ export async function importUpload(
   });
 }
 
-/** Saves contacts in batches and remembers only addresses, so that memory stays flat. */
-function createContactBatch(tx: Sql, survey: OrgSurvey, uploadId: string) {
-  const seen = new Set<string>();
+export type MappedList = {
+  upload: Upload;
+  columns: readonly UploadColumn[];
+  hasHeader: boolean;
+};
+
+/** Counts what an import would do, and lists the first skipped rows. Changes nothing. */
+export async function reviewUpload(sql: Sql, survey: OrgSurvey, list: MappedList) {
+  let changed = 0;
+  const skipped: UploadReject[] = [];
+  const skip = (rejects: readonly UploadReject[]) => {
+    skipped.push(...rejects.slice(0, maxRejectsKept - skipped.length));
+  };
+  const counts = await readContacts(sql, survey, list, {
+    async save(contacts) {
+      const known = await listKnown(sql, survey, contacts);
+      changed += known.filter(({ changes }) => changes).length;
+      return contacts.length - known.length;
+    },
+    reject: async (rejects) => skip(rejects),
+    repeat: (reject) => skip([reject]),
+  });
+  skipped.sort((one, other) => one.line - other.line);
+  return { ...counts, changed, skipped };
+}
+
+type ContactTarget = {
+  /** Returns the number of new contacts. */
+  save: (contacts: readonly CheckedContact[]) => Promise<number>;
+  reject: (rejects: readonly UploadReject[]) => Promise<void>;
+  /** A row with the address of an earlier one. */
+  repeat?: (reject: UploadReject) => void;
+};
+
+/** Reads contacts in batches and remembers only addresses, so that memory stays flat. */
+async function readContacts(
+  sql: Sql,
+  survey: OrgSurvey,
+  { upload, columns, hasHeader }: MappedList,
+  target: ContactTarget,
+) {
+  const batch = createContactBatch(sql, survey, target);
+  const toContact = rowReader(columns);
+  let skipped = hasHeader ? 1 : 0;
+  for await (const rows of readRows(sql, survey.orgId, upload)) {
+    for (const row of rows.slice(skipped)) await batch.add(toContact(row));
+    skipped = 0;
+  }
+  return await batch.end();
+}
+
+function createContactBatch(sql: Sql, survey: OrgSurvey, { save, reject, repeat }: ContactTarget) {
+  /** Lines by address. */
+  const seen = new Map<string, number>();
   const counts = { added: 0, known: 0, repeated: 0, rejected: 0 };
   let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
 
   async function flush() {
     const contacts = lines.map(({ contact }) => contact);
     const keys = contacts.map(({ key }) => key);
-    const erased = await listErased(tx, survey.orgId, keys);
-    const complaints = await validateMerges(tx, survey, contacts);
+    const erased = await listErased(sql, survey.orgId, keys);
+    const complaints = await validateMerges(sql, survey, contacts);
     const usable = lines.flatMap(({ line, contact }) => {
       const complaint = complaints.get(contact.key);
       // The address of an erased person must not be stored.
@@ -126,22 +182,24 @@ function createContactBatch(tx: Sql, survey: OrgSurvey, uploadId: string) {
       } else return [contact];
       return [];
     });
-    const saved = await saveContacts(tx, survey, usable);
-    const added = saved.filter((contact) => contact.added).length;
+    const added = usable.length > 0 ? await save(usable) : 0;
     counts.added += added;
-    counts.known += saved.length - added;
-    const stored = rejects.slice(0, Math.max(maxRejectsKept - counts.rejected, 0));
+    counts.known += usable.length - added;
     counts.rejected += rejects.length;
-    if (stored.length > 0) await insertRejects(tx, { orgId: survey.orgId, uploadId }, stored);
+    await reject(rejects);
     [lines, rejects] = [[], []];
   }
 
   return {
     async add(row: ReadRow) {
+      const earlier = 'reject' in row ? undefined : seen.get(row.contact.key);
       if ('reject' in row) rejects.push(row.reject);
-      else if (seen.has(row.contact.key)) counts.repeated += 1;
-      else {
-        seen.add(row.contact.key);
+      else if (earlier !== undefined) {
+        counts.repeated += 1;
+        const reason = `same address as line ${earlier}`;
+        repeat?.({ line: row.line, value: row.contact.email, reason });
+      } else {
+        seen.set(row.contact.key, row.line);
         lines.push(row);
       }
       if (lines.length + rejects.length >= rowsPerBatch) await flush();
@@ -162,15 +220,15 @@ function rowReader(columns: readonly UploadColumn[]) {
       const cell = cells[place]?.trim() ?? '';
       return cell === '' ? [] : [{ name, use, cell }];
     });
-    const fields = contactFieldNames.map((field) => [
-      field,
-      filled.find(({ use }) => use === field)?.cell ?? '',
-    ]);
+    const text = (field: ColumnUse) => filled.find(({ use }) => use === field)?.cell ?? '';
     const others = filled.filter(({ use }) => use === 'property' || use === 'language');
-    const { email, name } = Object.fromEntries(fields) as Record<ContactField, string>;
     const contact = {
-      email,
-      name: joinLines(name),
+      email: text('email'),
+      name: fullName({
+        name: text('name'),
+        first: text('first_name'),
+        last: text('last_name'),
+      }),
       properties: Object.fromEntries(
         others.map(({ name, use, cell }) => [use === 'language' ? languageProperty : name, cell]),
       ),
@@ -202,8 +260,7 @@ export async function saveUpload(
   { surveyId, name, bytes }: { surveyId: string; name: string; bytes: Uint8Array },
 ) {
   const survey = { orgId, surveyId };
-  const { sheet, pieces, delimiter, firstLine } = await readList(bytes);
-  const { rows, hasHeader } = await inspectList(pieces(), { delimiter, firstLine });
+  const { list, sheets, ...facts } = await readList(bytes);
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     const waiting = await deleteWaitingUpload(tx, survey, actor.id);
@@ -215,16 +272,14 @@ export async function saveUpload(
       );
     }
     const uploadId = await insertUpload(tx, survey, {
-      name: `${name}${sheet ? `, sheet ${sheet}` : ''}`.slice(0, maxFileNameLength) || 'list',
+      name: name.slice(0, maxFileNameLength) || 'list',
       uploaded_by: actor.id,
       bytes: bytes.length,
-      delimiter,
-      rows,
-      first_line: firstLine,
-      has_header: hasHeader,
+      sheets,
+      ...facts,
     });
     let place = 0;
-    for (const chunk of pieces()) {
+    for (const chunk of list()) {
       await insertChunk(tx, { orgId, uploadId }, { place: place++, chunk });
     }
     return uploadId;
@@ -254,23 +309,44 @@ export async function deleteUploadedContacts(
   });
 }
 
-type List = {
-  /** The sheet of a workbook. */
-  sheet?: string;
-  delimiter: string;
-  firstLine: number;
-  pieces: () => Iterable<string>;
+type List = Pick<Upload, 'delimiter' | 'first_line' | 'rows' | 'has_header' | 'sheets'> & {
+  list: () => Iterable<string>;
 };
 
 async function readList(bytes: Uint8Array): Promise<List> {
-  if (isZip(bytes)) {
-    const { name, pieces } = await readWorkbook(bytes).catch(refuseUnreadable);
-    return { sheet: name, delimiter: ',', firstLine: 1, pieces: () => pieces };
-  }
+  if (isZip(bytes)) return await readSheets(bytes);
   const [head = ''] = decodeChunks(bytes);
   const { delimiter, firstLine, body } = detectForm(head);
   const skipped = head.length - body.length;
-  return { delimiter, firstLine, pieces: () => decodeChunks(bytes, skipped) };
+  const list = () => decodeChunks(bytes, skipped);
+  const facts = await inspectList(list(), { delimiter, firstLine });
+  return { ...facts, delimiter, first_line: firstLine, sheets: null, list };
+}
+
+/** Refuses a workbook only if none of its sheets has contacts. */
+async function readSheets(bytes: Uint8Array): Promise<List> {
+  const form = { delimiter: ',', firstLine: 1 };
+  const chunks: string[] = [];
+  const sheets: StoredSheet[] = [];
+  let facts: Pick<Upload, 'rows' | 'has_header'> | undefined;
+  let refusal: Refusal | undefined;
+  for (const { name: title, pieces } of await readWorkbook(bytes).catch(refuseUnreadable)) {
+    const name = oneLine(title).slice(0, maxFileNameLength);
+    try {
+      const found = await inspectList(pieces, form);
+      facts ??= found;
+      const from = chunks.length;
+      sheets.push({ name, ...found, from, to: from + pieces.length, reason: null });
+      chunks.push(...pieces);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refusal ??= error;
+      const reason = error.message.replace(/^nothing was imported: /, '');
+      sheets.push({ name, rows: 0, has_header: false, from: 0, to: 0, reason });
+    }
+  }
+  if (!facts) throw refusal;
+  return { ...facts, delimiter: ',', first_line: 1, sheets, list: () => chunks };
 }
 
 /** Decodes a list in chunks, without its first characters. */
@@ -318,7 +394,7 @@ async function inspectList(
   if (addresses === 0) {
     throw refuseLine(first.line, 'no column contains email addresses', 'no_addresses');
   }
-  return { rows: rows - headers, hasHeader: headers === 1 };
+  return { rows: rows - headers, has_header: headers === 1 };
 }
 
 const isAddress = (cell: string) => isMailable(cell.trim());
@@ -326,7 +402,14 @@ const isAddress = (cell: string) => isMailable(cell.trim());
 const refuseLine = (line: number, what: string, code: string) =>
   new Refusal('invalid', `nothing was imported: line ${line}: ${what}`, { code });
 
-export const columnUses = [...contactFieldNames, 'language', 'property', 'skip'] as const;
+export const columnUses = [
+  ...contactFieldNames,
+  'first_name',
+  'last_name',
+  'language',
+  'property',
+  'skip',
+] as const;
 export type ColumnUse = (typeof columnUses)[number];
 export type UploadColumn = { name: string; use: ColumnUse };
 
@@ -346,8 +429,11 @@ export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
   return { columns: guessColumnUses(names, shown), rows: shown };
 }
 
-const readRows = (sql: Sql, orgId: string, { id, delimiter, first_line }: Upload) =>
-  csvRowsInParts(readChunks(sql, { orgId, uploadId: id }), { delimiter, firstLine: first_line });
+const readRows = (sql: Sql, orgId: string, { id, sheets, sheet, delimiter, first_line }: Upload) =>
+  csvRowsInParts(readChunks(sql, { orgId, uploadId: id }, sheets?.[sheet]), {
+    delimiter,
+    firstLine: first_line,
+  });
 
 /** Guesses fields by header. The email column must contain an address, and may have any header. */
 function guessColumnUses(names: readonly string[], rows: readonly CsvRow[]): UploadColumn[] {
@@ -361,11 +447,12 @@ function guessColumnUses(names: readonly string[], rows: readonly CsvRow[]): Upl
   );
   const called = keys.findIndex((key, place) => contactFieldOf(key) === 'email' && holds(place));
   places.set('email', called >= 0 ? called : keys.findIndex((_, place) => holds(place)));
-  const language = keys.findIndex(isLanguageHeader);
-  return names.map((name, at) => ({
-    name,
-    use:
-      contactFieldNames.find((field) => places.get(field) === at) ??
-      (at === language ? 'language' : 'property'),
-  }));
+  const others: [use: ColumnUse, place: number][] = [
+    ['first_name', keys.findIndex((key) => nameParts.first.includes(key))],
+    ['last_name', keys.findIndex((key) => nameParts.last.includes(key))],
+    ['language', keys.findIndex(isLanguageHeader)],
+  ];
+  // The last one wins: the column of the addresses may have any header.
+  const uses = new Map([...others, ...[...places].reverse()].map(([use, place]) => [place, use]));
+  return names.map((name, at) => ({ name, use: uses.get(at) ?? 'property' }));
 }

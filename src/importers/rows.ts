@@ -4,7 +4,8 @@ import {
   checkContact,
   contactFields,
   describeRowError,
-  joinLines,
+  fullName,
+  nameParts,
 } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
@@ -66,9 +67,11 @@ function rowReader(cells: readonly string[], { plan, zone, now }: RowRules) {
     }),
     time: (use: ExportColumnUse) => readFileTime(text(use) ?? '', { zone, now }),
     name: () =>
-      joinLines(
-        text('name') ?? [text('first name'), text('last name')].filter(Boolean).join(' '),
-      ) || null,
+      fullName({
+        name: text('name') ?? '',
+        first: text('first name') ?? '',
+        last: text('last name') ?? '',
+      }) || null,
     answers: () =>
       Object.fromEntries(
         plan.columns.flatMap(({ name, use }, place) => {
@@ -342,8 +345,8 @@ export type FormerService = {
 const person: KnownColumns = {
   email: contactFields.email.join(' '),
   name: contactFields.name.join(' '),
-  'first name': 'firstname personfirstname',
-  'last name': 'lastname personlastname',
+  'first name': nameParts.first.join(' '),
+  'last name': nameParts.last.join(' '),
 };
 
 export const delighted: FormerService = {

@@ -4,7 +4,9 @@ import {
   checkContact,
   contactFieldOf,
   describeRowError,
+  fullName,
   isLanguageHeader,
+  nameParts,
   validateName,
   validateProperties,
 } from '../../src/contacts/rules.ts';
@@ -104,6 +106,31 @@ test('email and name columns are recognized in several languages', () => {
   assert.deepEqual(fieldsOf(names), ['name']);
   assert.ok(languages.map(headerKey).every(isLanguageHeader));
 });
+
+test('parts of a name are recognized in ten languages', () => {
+  const pairs =
+    'First Name/Last name Vorname/Nachname Prénom/Nom_de_famille Nombre_de_pila/Apellidos Primo_nome/Cognome Primeiro_nome/Sobrenome Voornaam/Achternaam Imię/Nazwisko الاسم_الأول/اسم_العائلة 名/姓';
+  for (const pair of pairs.replace('First ', 'First_').replace('Last ', 'Last_').split(' ')) {
+    const [first = '', last = ''] = pair.split('/').map((name) => headerKey(name));
+    assert.ok(nameParts.first.includes(first), pair);
+    assert.ok(nameParts.last.includes(last), pair);
+  }
+});
+
+for (const [name, first, last, joined] of [
+  ['', 'Ann', 'Böhm', 'Ann Böhm'],
+  ['', 'Ann', '', 'Ann'],
+  ['Ann Böhm', 'Ann', 'Böhm', 'Ann Böhm'],
+  ['Ann Böhm', 'Ann', '', 'Ann Böhm'],
+  ['Böhm', 'Ann', '', 'Ann Böhm'],
+  ['Anna', '', 'Rossi', 'Anna Rossi'],
+  ['', '健', '山田', '山田 健'],
+  ['Ann\nBöhm', '', '', 'Ann Böhm'],
+] as const) {
+  test(`joins the name of ${JSON.stringify({ name, first, last })}`, () => {
+    assert.equal(fullName({ name, first, last }), joined);
+  });
+}
 
 test('contact errors name the field, or the line in a file', () => {
   const ann = 'ann@people.test';

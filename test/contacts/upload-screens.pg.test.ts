@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { makeZip, workbookParts } from '../support/make/workbook.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -43,6 +43,79 @@ test('an Excel workbook becomes contacts with names and languages', async () => 
   assert.deepEqual([...contacts], [ann]);
   const rejects = await db`select line from contact_upload_rejects where org_id = ${org}`;
   assert.deepEqual([...rejects], [{ line: 4 }]);
+});
+
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+const line = (...values: string[]) =>
+  `<row>${values.map((value) => `<c t="inlineStr"><is><t>${value}</t></is></c>`).join('')}</row>`;
+
+test('a member reviews a list and chooses other columns before the import', async () => {
+  const org = await makeOrganization(db);
+  const survey = await makeSurvey(db, org);
+  const { home, get, post } = await memberBrowser(db, { app, org, role: 'editor' });
+  const known = { org_id: org, survey_id: survey };
+  const properties = db.json({ 'Private Mail': 'ann@home.test' });
+  await makeContact(db, known, { email: 'ann@people.test', name: 'Ann Böhm', properties });
+  await makeContact(db, known, { email: 'bob@people.test', name: 'Robert' });
+  const list = [
+    'Vorname;Nachname;Mail;Private Mail',
+    'Ann;Böhm;ann@people.test;ann@home.test',
+    'Bob;Smith;bob@people.test;bob@home.test',
+    'Cid;;cid@people.test;cid@home.test',
+    'Dan;;dan@people;dan@home.test',
+    'Cid;;CID@people.test;cid2@home.test',
+  ].join('\n');
+  const uploads = `${home}/surveys/${survey}/contacts/uploads`;
+  const path = (await post(uploads, { list })).headers.get('Location')!;
+  const review = textOf(await (await get(path)).text());
+  assert.match(review, /1 contact will be added New 1 Already known 2 1 will change Skipped 2/);
+  assert.match(
+    review,
+    /Skipped rows 2 rows .*Line 5 &quot;dan@people&quot; is not an email address/,
+  );
+  assert.match(review, /Line 6 CID@people\.test : same address as line 4/);
+
+  const uses = { column_0: 'first_name', column_1: 'last_name', column_2: 'skip' };
+  const other = new URLSearchParams({ ...uses, column_3: 'email', header: 'on' });
+  const html = await (await get(`${path}?${other}`)).text();
+  assert.match(textOf(html), /5 contacts will be added New 5 Already known 0 Skipped 0/);
+  assert.match(html, /id="column_3"[^>]*>\s*<option value="email" selected/);
+  const none = new URLSearchParams({ ...uses, column_3: 'skip', header: 'on' });
+  assert.match(await (await get(`${path}?${none}`)).text(), /Choose the column that contains/);
+  assert.equal((await db`select from contacts where survey_id = ${survey}`).length, 2);
+
+  const guessed = { column_0: 'first_name', column_1: 'last_name', column_2: 'email' };
+  assert.equal((await post(path, { ...guessed, header: 'on' })).status, 303);
+  const names = await db`select name from contacts where survey_id = ${survey} order by email`;
+  assert.deepEqual(
+    names.map(({ name }) => name),
+    ['Ann Böhm', 'Bob Smith', 'Cid'],
+  );
+});
+
+test('a member chooses the sheet of a workbook', async () => {
+  const org = await makeOrganization(db);
+  const survey = await makeSurvey(db, org);
+  const { home, get, post } = await memberBrowser(db, { app, org, role: 'editor' });
+  const sheets = [
+    { name: 'Notes', rows: line('Ask Ann before sending') },
+    { name: 'Berlin', rows: line('Email') + line('ann@people.test') },
+    { name: 'Kyoto', rows: line('メール', '姓', '名') + line('ken@people.test', '山田', '健') },
+  ];
+  const file = new File([makeZip(workbookParts({ sheets }))], 'all.xlsx');
+  const uploads = `${home}/surveys/${survey}/contacts/uploads`;
+  const path = (await post(uploads, { file })).headers.get('Location')!;
+  const first = textOf(await (await get(path)).text());
+  assert.match(first, /all\.xlsx, sheet Berlin.*Berlin \(1 row\) Kyoto \(1 row\)/);
+  assert.match(first, /Notes: line 1: no column contains email addresses/);
+  const second = await (await get(`${path}?sheet=2`)).text();
+  assert.match(second, /<input type="hidden" name="sheet" value="2"/);
+  assert.match(textOf(second), /all\.xlsx, sheet Kyoto.*ken@people\.test/);
+  const uses = { column_0: 'email', column_1: 'last_name', column_2: 'first_name', header: 'on' };
+  assert.equal((await post(path, { ...uses, sheet: '2' })).status, 303);
+  assert.match(await (await get(path)).text(), /Imported all\.xlsx, sheet Kyoto/);
+  const contacts = await db`select email, name from contacts where survey_id = ${survey}`;
+  assert.deepEqual([...contacts], [{ email: 'ken@people.test', name: '山田 健' }]);
 });
 
 test('rejects an unreadable workbook and says why', async () => {

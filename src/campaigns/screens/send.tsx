@@ -9,6 +9,7 @@ import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey, type OrgSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
 import { FormErrors, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
+import { StackedBar } from '../../web/app/drawings.tsx';
 import { Field, type FormState, LinkButton, optionalText, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
@@ -183,7 +184,15 @@ function Recipients({ judgement, isAudience }: RecipientsProps) {
         {count(mailed)} <small>{mailed === 1 ? 'recipient' : 'recipients'}</small>
       </h2>
       <p class="sub">{isAudience ? audienceSentence(mailed, total) : sentence(judgement, total)}</p>
-      {total > 0 ? <Bar parts={[mailed, skipped, invalid]} /> : null}
+      {total > 0 ? (
+        <StackedBar
+          parts={[
+            { tone: '', share: mailed },
+            { tone: 'is-even', share: skipped },
+            { tone: 'is-poor', share: invalid },
+          ]}
+        />
+      ) : null}
       <dl class="counts">
         <Sum state="fine" name="Recipients" value={mailed} />
         <Sum state="skipped" name="Skipped" value={skipped} />
@@ -250,24 +259,6 @@ const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps)
     </p>
   </section>
 );
-
-const barClasses = [undefined, 'is-even', 'is-poor'];
-
-function Bar({ parts }: { parts: readonly number[] }) {
-  const whole = parts.reduce((sum, part) => sum + part, 0);
-  let x = 0;
-  return (
-    <svg class="bar" aria-hidden="true">
-      {parts.map((part, place) => {
-        const [from, width] = [x, (part / whole) * 100];
-        x += width;
-        return part === 0 ? null : (
-          <rect class={barClasses[place]} x={`${from}%`} width={`${width}%`} height="100%" />
-        );
-      })}
-    </svg>
-  );
-}
 
 function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: string }) {
   const { reasons, blocked, invalid, alreadyAsked } = judgement;

@@ -7,6 +7,7 @@ import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
 import { Confirm, FormErrors, Notice, State, Time } from '../../web/app/badges.tsx';
+import { PartsBar } from '../../web/app/drawings.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   Checkbox,
@@ -17,11 +18,10 @@ import {
   optionalText,
   readForm,
   Select,
-  SubmitOrCancel,
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
+import { count, counted, DataTable, Live, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen, type Screen } from '../../web/app/screen.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import { ContactName, Email } from '../api.ts';
@@ -35,6 +35,7 @@ import {
   importUpload,
   maxUploadBytes,
   previewUpload,
+  reviewUpload,
   runInUploadSlot,
   saveUpload,
   type UploadColumn,
@@ -83,24 +84,20 @@ export function contactScreens({ db }: { db: Db }) {
 
     .get('/:id/contacts/uploads/:upload', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      return await showUpload(c, db, await readUpload(c, db, orgId));
+      const upload = await readUpload(c, db, orgId, c.req.query('sheet'));
+      return await showUpload(c, db, upload, emptyForm(c.req.query()));
     })
 
     .post('/:id/contacts/uploads/:upload', async (c) => {
       const editor = requireRole(c, 'editor');
-      const upload = await readUpload(c, db, editor.orgId);
-      const form = await readForm(c, MapFields);
+      const { values: typed = {} } = await readForm(c, MapFields);
+      const upload = await readUpload(c, db, editor.orgId, typed['sheet']);
       const { columns } = await previewUpload(db, editor.orgId, upload);
-      const typed: Record<string, unknown> = form.errors ? {} : form.values;
-      const mapped = columns.map(({ name }, place) => {
-        const use = v.safeParse(Use, typed[`column_${place}`]);
-        return { name, use: use.success ? use.output : ('skip' as const) };
-      });
+      const list = { upload, ...mapColumns(columns, typed) };
       const showError = async (error: string) =>
         await showUpload(c, db, upload, await withFieldError(c, { '': error }));
-      const error = validateColumns(mapped);
+      const error = validateColumns(list.columns);
       if (error) return await showError(error);
-      const list = { upload, columns: mapped, hasHeader: 'header' in typed };
       try {
         await runInUploadSlot(editor.orgId, () => importUpload({ db }, editor, list));
       } catch (error) {
@@ -148,6 +145,15 @@ export function contactScreens({ db }: { db: Db }) {
         return redirectWith(c, contactsPath(c), 'Contact deleted.');
       });
     });
+}
+
+/** The chosen use of each column. */
+function mapColumns(columns: readonly UploadColumn[], typed: Readonly<Record<string, unknown>>) {
+  const mapped = columns.map(({ name }, place) => {
+    const use = v.safeParse(Use, typed[`column_${place}`]);
+    return { name, use: use.success ? use.output : ('skip' as const) };
+  });
+  return { columns: mapped, hasHeader: 'header' in typed };
 }
 
 function validateColumns(columns: readonly UploadColumn[]): string | undefined {
@@ -248,9 +254,16 @@ async function showUpload(c: ScreenContext, db: Db, upload: Upload, form = empty
   });
 }
 
-async function readUpload(c: ScreenContext, db: Db, orgId: string): Promise<Upload> {
+/** A sheet is chosen by its place in the workbook. */
+async function readUpload(
+  c: ScreenContext,
+  db: Db,
+  orgId: string,
+  place?: unknown,
+): Promise<Upload> {
   const id = idParam(c, 'list', 'upload');
-  return await getUpload(db, orgId, { id, surveyId: idParam(c, 'survey') });
+  const sheet = typeof place === 'string' ? Number.parseInt(place, 10) : undefined;
+  return await getUpload(db, orgId, { id, surveyId: idParam(c, 'survey'), sheet });
 }
 
 async function readList({ file, list }: v.InferOutput<typeof UploadFields>) {
@@ -276,42 +289,180 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
       <UploadResult upload={upload} rejects={await listRejects(db, survey, page)} here={here} />
     );
   }
-  const { columns, rows } = await previewUpload(db, orgId, upload);
+  const { columns: guessed, rows } = await previewUpload(db, orgId, upload);
+  const isTyped = 'column_0' in form.typed;
+  const list = isTyped
+    ? mapColumns(guessed, form.typed)
+    : { columns: guessed, hasHeader: upload.has_header };
+  const error = validateColumns(list.columns);
+  const survey = { orgId, surveyId: upload.survey_id };
+  const review = error
+    ? null
+    : await runInUploadSlot(orgId, () => reviewUpload(db, survey, { upload, ...list }));
+  const { ask_after_days } = await getOrgSurvey(db, orgId, upload.survey_id);
   return (
-    <form method="post" class="stack">
-      <FormErrors form={form} />
-      <p>
-        {counted(upload.rows, 'row')}. Match your columns. Columns that you keep become properties
-        for personalization and filters.
-      </p>
-      {columns.some(({ use }) => use === 'name') ? null : (
-        <p>No column seems to contain names, so emails won’t greet contacts by name.</p>
-      )}
-      <DataTable
-        caption="First rows of the list"
-        columns={columns.map(({ name, use }, place) => ({
-          head: (
-            <Select name={`column_${place}`} label={name} form={form} value={use} options={uses} />
-          ),
-        }))}
-        rows={rows.map(({ cells }) => ({
-          cells: columns.map((_, place) => <bdi>{cells[place] ?? ''}</bdi>),
-        }))}
-      />
-      <Checkbox name="header" label="First row is a header" checked={upload.has_header} />
-      <SubmitOrCancel button="Import" cancel={`${here}/contacts`} />
-      <LinkButton
-        href={`${here}/contacts/uploads/${upload.id}/delete`}
-        text="Delete this list"
-        kind="quiet"
-      />
-    </form>
+    <>
+      <SheetForm upload={upload} />
+      <form
+        method="post"
+        action={c.req.path}
+        class="stack"
+        hx-get={c.req.path}
+        hx-trigger="change"
+        hx-target="#review"
+        hx-select="#review"
+        hx-swap="outerHTML"
+        hx-sync="this:replace"
+      >
+        <FormErrors form={form} />
+        {upload.sheets ? <input type="hidden" name="sheet" value={upload.sheet} /> : null}
+        <section class="card stack" aria-labelledby="columns">
+          <div class="title">
+            <h2 id="columns">Columns</h2>
+            <span class="sub">
+              First {count(rows.length)} of {counted(upload.rows, 'row')}
+            </span>
+          </div>
+          <DataTable
+            caption="First rows of the list"
+            columns={list.columns.map(({ name, use }, place) => ({
+              head: <Select name={`column_${place}`} label={name} value={use} options={uses} />,
+            }))}
+            rows={rows.map(({ cells }) => ({
+              cells: list.columns.map((_, place) => <bdi>{cells[place] ?? ''}</bdi>),
+            }))}
+          />
+          <Checkbox name="header" label="First row is a header" checked={list.hasHeader} />
+          <p class="sub">
+            Columns that you keep become properties for personalization and filters.
+            {list.columns.some(({ use }) => nameUses.includes(use))
+              ? ''
+              : ' No column seems to contain names, so emails won’t greet contacts by name.'}
+          </p>
+        </section>
+        <Live id="review" says="">
+          {review ? <Review review={review} /> : <p class="notice is-warn">{error}</p>}
+        </Live>
+        <p class="sub">{describeSending(ask_after_days)}</p>
+        <div class="acts">
+          <button type="submit" class="primary">
+            Import
+          </button>
+          <button type="submit" formmethod="get">
+            Check again
+          </button>
+          <LinkButton href={`${here}/contacts`} text="Cancel" kind="quiet" />
+          <LinkButton
+            href={`${here}/contacts/uploads/${upload.id}/delete`}
+            text="Delete this list"
+            kind="quiet"
+          />
+        </div>
+      </form>
+    </>
   );
 }
 
+/** Chooses one of several sheets. */
+function SheetForm({ upload: { sheets, sheet } }: { upload: Upload }) {
+  if (!sheets || sheets.length === 1) return null;
+  const usable = sheets.flatMap((each, place) => (each.reason ? [] : [{ ...each, place }]));
+  const others = sheets.flatMap(({ name, reason }) => (reason ? [`${name}: ${reason}`] : []));
+  return (
+    <section class="card stack" aria-labelledby="sheet-title">
+      <h2 id="sheet-title">Sheet</h2>
+      {usable.length === 1 ? null : (
+        <form method="get" class="test">
+          <Select
+            name="sheet"
+            label="Import from"
+            size="wide"
+            value={String(sheet)}
+            options={usable.map(({ name, rows, place }) => ({
+              value: String(place),
+              text: `${name} (${counted(rows, 'row')})`,
+            }))}
+          />
+          <button type="submit">Show</button>
+        </form>
+      )}
+      {others.length === 0 ? null : (
+        <ul class="sub">
+          {others.map((text) => (
+            <li>{toSentence(text)}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+type ReviewProps = { review: Awaited<ReturnType<typeof reviewUpload>> };
+
+function Review({ review: { added, known, changed, repeated, rejected, skipped } }: ReviewProps) {
+  const left = repeated + rejected;
+  return (
+    <div class={left > 0 ? 'grid half level' : 'stack'}>
+      <section class="card" aria-labelledby="counts">
+        <h2 id="counts" class="figure">
+          {count(added)} <small>{added === 1 ? 'contact' : 'contacts'} will be added</small>
+        </h2>
+        <PartsBar
+          parts={[
+            { tone: 'is-good', name: 'New', share: added, figure: count(added) },
+            {
+              tone: 'is-even',
+              name: 'Already known',
+              share: known,
+              figure: count(known),
+              remark: known > 0 ? `${count(changed)} will change` : null,
+            },
+            { tone: 'is-warn', name: 'Skipped', share: left, figure: count(left) },
+          ]}
+        />
+      </section>
+      <SkippedRows rows={skipped.slice(0, maxRejectsShown)} total={left} />
+    </div>
+  );
+}
+
+function SkippedRows({ rows, total }: { rows: readonly UploadReject[]; total: number }) {
+  if (rows.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="rejects">
+      <div class="title">
+        <h2 id="rejects">Skipped rows</h2>
+        <span class="sub">
+          {rows.length < total
+            ? `first ${count(rows.length)} of ${counted(total, 'row')}`
+            : counted(total, 'row')}
+        </span>
+      </div>
+      <ul class="rows tight">
+        {rows.map(({ line, value, reason }) => (
+          <li>
+            <span class="tag">Line {count(line)}</span>
+            <span>
+              {value === '' || reason.includes(value) ? null : (
+                <>
+                  <bdi>{value}</bdi>:{' '}
+                </>
+              )}
+              <bdi>{reason}</bdi>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const nameUses: readonly ColumnUse[] = ['name', 'first_name', 'last_name'];
 const useNames: Record<ColumnUse, string> = {
   email: 'Email',
   name: 'Name',
+  first_name: 'First name',
+  last_name: 'Last name',
   language: 'Language',
   property: 'Keep as property',
   skip: 'Skip',
@@ -335,25 +486,7 @@ function UploadResult({ upload, rejects, here }: ImportedProps) {
           />
         ) : null}
       </div>
-      {rejects.length > 0 ? (
-        <section class="card" aria-labelledby="rejects">
-          <div class="title">
-            <h2 id="rejects">Skipped rows</h2>
-            <span class="sub">
-              {rejects.length < (upload.rejected ?? 0)
-                ? `first ${count(rejects.length)} of ${counted(upload.rejected ?? 0, 'row')}`
-                : counted(rejects.length, 'row')}
-            </span>
-          </div>
-          <DataTable
-            caption="Skipped rows"
-            columns={[{ head: 'Line' }, { head: 'Email' }, { head: 'Reason' }]}
-            rows={rejects.map(({ line, value, reason }) => ({
-              cells: [line, <bdi>{value}</bdi>, reason],
-            }))}
-          />
-        </section>
-      ) : null}
+      <SkippedRows rows={rejects} total={upload.rejected ?? 0} />
     </>
   );
 }
@@ -443,7 +576,7 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
           type="file"
           accept=".csv,.tsv,.txt,.xlsx,text/csv"
           form={form}
-          help="CSV or Excel (.xlsx) with an email column, up to 100,000 rows. Any separator, header optional. Excel: the first sheet."
+          help="CSV or Excel (.xlsx) with an email column, up to 100,000 rows. Any separator, header optional."
         />
         <Field
           name="list"

@@ -13,6 +13,7 @@ const maxEntries = 2000;
 const maxPartBytes = 256 * mebibyte;
 const maxSharedStrings = 64 * mebibyte;
 const maxTextLength = 64 * mebibyte;
+const maxSheets = 20;
 const maxRows = 1_048_576;
 const maxColumns = 16_384;
 const pieceLength = 256 * 1024;
@@ -22,11 +23,11 @@ export const isZip = (bytes: Uint8Array) =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4;
 
 /**
- * Reads the first visible sheet that is not empty. Numbers stay as they are stored, dates become
+ * Reads the visible sheets that are not empty. Numbers stay as they are stored, dates become
  * `2026-11-30` or `2026-11-30 09:00:00`. It unpacks and parses in small parts, so that other work continues, and sizes
  * are limited before and while it unpacks.
  */
-export async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
+export async function readWorkbook(bytes: Uint8Array): Promise<Sheet[]> {
   const zip = await fromBufferPromise(Buffer.from(bytes), { lazyEntries: true }).catch(() => {
     throw new Error('it is not an Excel workbook (.xlsx)');
   });
@@ -34,13 +35,18 @@ export async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
   const workbook = await readSheetNames(zip, parts);
   const styles = await readDateStyles(zip, parts);
   const strings = await readSharedStrings(zip, parts);
+  const sheets: Sheet[] = [];
+  let maxLength = maxTextLength;
   for (const { name, path } of workbook.sheets) {
-    const reader = sheetReader({ strings, styles, is1904: workbook.is1904 });
+    const reader = sheetReader({ strings, styles, is1904: workbook.is1904 }, maxLength);
     await parsePart(zip, parts.get(path), reader.handlers);
     const pieces = reader.end();
-    if (pieces.length > 0) return { name, pieces };
+    if (pieces.length === 0) continue;
+    if (sheets.push({ name, pieces }) === maxSheets) break;
+    maxLength -= pieces.reduce((sum, { length }) => sum + length, 0);
   }
-  throw new Error('it has no visible sheet with rows');
+  if (sheets.length === 0) throw new Error('it has no visible sheet with rows');
+  return sheets;
 }
 
 type Parts = ReadonlyMap<string, Entry>;
@@ -210,7 +216,7 @@ function textReader() {
 
 type SheetContext = { strings: readonly string[]; styles: readonly boolean[]; is1904: boolean };
 
-function sheetReader(context: SheetContext) {
+function sheetReader(context: SheetContext, maxLength: number) {
   const inline = textReader();
   const pieces: string[] = [];
   let [piece, length, rows] = ['', 0, 0];
@@ -227,7 +233,7 @@ function sheetReader(context: SheetContext) {
     cells = [];
     if (piece.length < pieceLength) return;
     length += piece.length;
-    if (length > maxTextLength) throw new Error('its first sheet is too large');
+    if (length > maxLength) throw new Error('its sheets are too large');
     pieces.push(piece);
     piece = '';
   }

@@ -7,7 +7,7 @@ const read = async (book: Parameters<typeof workbookParts>[0], over = {}) =>
   await readWorkbook(makeZip({ ...workbookParts(book), ...over }));
 
 const textOf = async (rows: string, book = {}) =>
-  (await read({ sheets: [{ name: 'One', rows }], ...book })).pieces.join('');
+  (await read({ sheets: [{ name: 'One', rows }], ...book }))[0]!.pieces.join('');
 
 for (const [what, cell, text] of [
   ['a number', '<c r="A1"><v>0.125</v></c>', '0.125'],
@@ -48,15 +48,18 @@ test('dates count from 1904 in workbooks of old Macs', async () => {
   assert.equal(await textOf(rows, { is1904: true }), '1904-01-02\n');
 });
 
-test('reads the first visible sheet with rows', async () => {
+test('reads the visible sheets with rows', async () => {
   const row = (value: number) => `<row r="1"><c r="A1"><v>${value}</v></c></row>`;
   const sheets = [
     { name: 'Hidden', rows: row(1), hidden: true },
     { name: 'Cover', rows: '<row r="1"><c r="A1"/></row>' },
     { name: 'Kunden &amp; mehr', rows: row(3) },
+    { name: 'Old', rows: row(4) },
   ];
-  const { name, pieces } = await read({ sheets });
-  assert.deepEqual([name, pieces.join('')], ['Kunden & mehr', '3\n']);
+  assert.deepEqual(await read({ sheets }), [
+    { name: 'Kunden & mehr', pieces: ['3\n'] },
+    { name: 'Old', pieces: ['4\n'] },
+  ]);
 });
 
 const one = { sheets: [{ name: 'One', rows: '<row r="1"><c r="A1"><v>1</v></c></row>' }] };
