@@ -46,12 +46,6 @@ test('unknown paths and odd slashes are 404 or 400 without a redirect', async ()
   }
 });
 
-test('an API path with a trailing slash is 404', async () => {
-  assert.equal((await ask('GET', '/api/v1/surveys/', read)).status, 404);
-  assert.equal((await ask('GET', '/api/', read)).status, 404);
-  assert.equal((await ask('POST', `/f/${shareId}/`)).status, 404);
-});
-
 test('HEAD has the status of GET, and the same length or none', async () => {
   for (const path of [
     ...plain,

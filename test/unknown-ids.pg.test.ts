@@ -18,23 +18,24 @@ import { dumpTables } from './support/probe/dump.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 
-/** Every operation with an id in its path, with its example body. */
-const operations = Object.entries(apiDocument(testSettings).paths).flatMap(([path, methods]) =>
+/** Every operation below /api, with its example body. */
+const all = Object.entries(apiDocument(testSettings).paths).flatMap(([path, methods]) =>
   Object.entries(methods)
-    .filter(() => path.includes('{id}'))
+    .filter(() => path.startsWith('/api/'))
     .map(([method, { requestBody }]) => {
       const content = requestBody?.content as Record<string, { example?: unknown }> | undefined;
       const body = content?.['application/json']?.example;
       return { method: method.toUpperCase(), path, body };
     }),
 );
+const operations = all.filter(({ path }) => path.includes('{id}'));
 
 type Id = { id: string };
 const idOf = async (row: PromiseLike<readonly Id[]>) => (await row)[0]!.id;
 
 /** An organization with one of each resource, by its name in the API. */
 async function makeAll() {
-  const { id: org_id, write } = await makeClient(db, { ai_enabled: true });
+  const { id: org_id, read, write } = await makeClient(db, { ai_enabled: true });
   const survey_id = await makeSurvey(db, org_id);
   const of = { org_id, survey_id };
   const webhook_id = await makeWebhook(db, org_id);
@@ -61,7 +62,7 @@ async function makeAll() {
     segments: await idOf(db`
       insert into segments (org_id, name, filter) values (${org_id}, 'All', '{"all": []}') returning id`),
   };
-  return { org_id, write, things, delivery: delivery! };
+  return { org_id, read, write, things, delivery: delivery! };
 }
 
 type Thing = keyof Awaited<ReturnType<typeof makeAll>>['things'];
@@ -79,12 +80,12 @@ const words: Record<Thing, string> = {
 };
 
 const [own, other] = [await makeAll(), await makeAll()];
-const before = await rowsOfOther();
+const before = await rowsOf(other.org_id);
 
-async function rowsOfOther() {
+async function rowsOf(orgId: string) {
   const tables = [...(await dumpTables(db))];
   return tables.flatMap(([table, text]) => {
-    const rows = text.split('\n').filter((row) => row.includes(other.org_id));
+    const rows = text.split('\n').filter((row) => row.includes(orgId));
     return rows.sort().map((row) => `${table} ${row}`);
   });
 }
@@ -97,6 +98,11 @@ await db`insert into memberships (org_id, member_id, role) values (${own.org_id}
 function memberOfExample(): string {
   const bodies = operations.map(({ body }) => body as { owner?: string } | undefined);
   return bodies.find((body) => body?.owner)!.owner!;
+}
+
+function call(key: Record<string, string>, method: string, path: string, body: unknown) {
+  const headers = { ...key, 'Content-Type': 'application/json' };
+  return app.request(path, { method, headers, body: body ? JSON.stringify(body) : null });
 }
 
 const thingOf = (path: string) => /^\/api\/(?:v1\/)?(\w+)\/\{id\}/.exec(path)![1] as Thing;
@@ -126,9 +132,7 @@ for (const { method, path, body } of operations) {
   });
 
   async function assertNotFound(place: string, word: string) {
-    const headers = { ...own.write, 'Content-Type': 'application/json' };
-    const given = body === undefined ? null : JSON.stringify(body);
-    const answer = await app.request(place, { method, headers, body: given });
+    const answer = await call(own.write, method, place, body);
     const { error, code } = (await answer.json()) as { error: string; code: string };
     assert.deepEqual(
       { status: answer.status, error, code },
@@ -138,7 +142,26 @@ for (const { method, path, body } of operations) {
 }
 
 test('these requests changed nothing in the other organization', async () => {
-  assert.deepEqual(await rowsOfOther(), before);
+  assert.deepEqual(await rowsOf(other.org_id), before);
+});
+
+test('every change needs a write key', async () => {
+  const rowsWithoutKeys = async () =>
+    (await rowsOf(own.org_id)).filter((row) => !/^(api_keys|rate_windows) /.test(row));
+  const stored = await rowsWithoutKeys();
+  const changes = all.filter(({ method }) => method !== 'GET');
+  assert.ok(changes.length > 30);
+  for (const { method, path, body } of changes) {
+    const [, thing = ''] = /(\w+)\/\{id\}/.exec(path) ?? [];
+    const place = path
+      .replace('{id}', own.things[thing as Thing] ?? '')
+      .replace('{delivery_id}', own.delivery)
+      .replace('{email}', 'a@people.test');
+    const answer = await call(own.read, method, place, body);
+    const { code } = (await answer.json()) as { code: string };
+    assert.deepEqual([answer.status, code], [403, 'forbidden'], `${method} ${path}`);
+  }
+  assert.deepEqual(await rowsWithoutKeys(), stored);
 });
 
 test('a path beside an id is 405 for the methods of the id', async () => {

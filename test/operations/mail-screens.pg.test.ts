@@ -67,8 +67,3 @@ test('the Mail page explains the mailbox without a mail server', async () => {
   }
   assert.deepEqual(asked, []);
 });
-
-test('only owners see the Mail page', async () => {
-  const { get, page } = await mailPage('editor');
-  assert.equal((await get(page)).status, 403);
-});

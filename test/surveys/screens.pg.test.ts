@@ -350,34 +350,12 @@ test('the preview shows unsaved input in a sandboxed frame', async () => {
   assert.equal((await surveys()).length, 0);
 });
 
-const reading = ['', '/ID', '/ID?period=30d', '/ID/share', '/ID/share/qr.svg'];
-const editing = ['/new', '/ID/edit', '/ID/close'];
-const posts = ['', '/ID/edit', '/ID/open', '/ID/reopen', '/ID/close', '/ID/copy', '/preview'];
-
-for (const role of ['viewer', 'editor', 'owner'] as const) {
-  test(`a ${role} can do what the role allows, in one organization`, async () => {
-    const { org, get, post } = await member(role);
-    const id = await makeSurvey(db, org);
-    const theirs = await makeSurvey(db, await makeOrganization(db));
-    const may = role === 'viewer' ? 403 : 200;
-    const of = (path: string) => path.replace('ID', id);
-    for (const path of reading) assert.equal((await get(of(path))).status, 200, path);
-    for (const path of editing) assert.equal((await get(of(path))).status, may, path);
-    assert.equal((await get(`/${id}/delete`)).status, role === 'owner' ? 200 : 403);
-    for (const path of posts) {
-      const { status } = await post(of(path), path === '' || path.includes('edit') ? fields : {});
-      const fine = path === '/preview' ? 200 : 303;
-      assert.equal(status, role === 'viewer' ? 403 : fine, `post ${path}`);
-    }
-    const { status } = await post(`/${id}/delete`, { name: 'wrong' });
-    assert.equal(status, role === 'owner' ? 422 : 403);
-    for (const path of [...reading.slice(1), ...editing.slice(1, 3)]) {
-      const stranger = path.replace('ID', theirs);
-      const expected = role === 'viewer' && editing.includes(path) ? 403 : 404;
-      assert.equal((await get(stranger)).status, expected, stranger);
-    }
-  });
-}
+test("another organization's survey returns 404", async () => {
+  const { get } = await member('owner');
+  const theirs = await makeSurvey(db, await makeOrganization(db));
+  for (const path of ['', '/share', '/share/qr.svg', '/edit', '/close', '/delete'])
+    assert.equal((await get(`/${theirs}${path}`)).status, 404, path);
+});
 
 /** The fields that a browser would submit. */
 function typedIn(html: string): [string, string][] {

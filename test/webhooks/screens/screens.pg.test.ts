@@ -222,20 +222,6 @@ test('deliveries can be paged and filtered; page one is live', async () => {
   assert.doesNotMatch(await (await place.get(`${here}?live=false`)).text(), /hx-trigger/);
 });
 
-test('a viewer cannot change webhooks', async () => {
-  const viewer = await scene('viewer');
-  const here = `${viewer.list}/${await makeWebhook(db, viewer.orgId)}`;
-  assert.doesNotMatch(await (await viewer.get(here)).text(), /method="post" action="[^"]*webhooks/);
-  for (const path of ['/edit', '/delete', '/rotate-secret', '/replay']) {
-    assert.equal((await viewer.get(here + path)).status, 403, path);
-  }
-  const acts = ['/edit', '/test', '/switch-off', '/switch-on', '/rotate-secret', '/delete'];
-  for (const path of [...acts, '/replay', `/deliveries/${crypto.randomUUID()}/redeliver`]) {
-    assert.equal((await viewer.post(here + path, {})).status, 403, path);
-  }
-  assert.equal((await viewer.post(viewer.list, fields)).status, 403);
-});
-
 test('webhooks of another organization return 404', async () => {
   const id = await makeWebhook(db, await makeOrganization(db));
   const stranger = await scene();
