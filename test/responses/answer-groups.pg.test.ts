@@ -173,37 +173,6 @@ test('an answer that cannot be stored fails alone, with its own error', async ()
 
 const rest = (s: Survey) => s.people.slice(1, 4).map((id) => responseOf(s, id));
 
-test('one of several answers of a contact in a group is recorded', async () => {
-  const s = await survey();
-  const twins = [1, 2, 3].map(() => responseOf(s, s.people[0]!));
-  const recorded = await answerTogether([...twins, ...rest(s)]);
-
-  const taken = recorded.map((each) => each !== undefined);
-  assert.deepEqual(taken.slice(0, 3).toSorted(), [false, false, true]);
-  assert.deepEqual(taken.slice(3), [true, true, true]);
-  assert.equal((await responsesOf(s)).length, 4);
-  assert.equal((await eventsOf(s)).length, 4);
-  await assertTalliesHold(db);
-});
-
-test('a group with all answers of a survey completes it once', async () => {
-  const s = await survey();
-  await answerTogether(s.people.map((id) => responseOf(s, id)));
-  assert.equal((await responsesOf(s)).length, 5);
-  const completed = await db`select from deliveries
-    where webhook_id = ${s.webhook} and event = 'survey.completed'`;
-  assert.equal(completed.length, 1);
-});
-
-test('an answer in a group replaces one on hold', async () => {
-  const s = await survey();
-  await answer(responseOf(s, s.people[0]!, { held_reason: 'hidden_field' }));
-  const recorded = await answerTogether([responseOf(s, s.people[0]!), ...rest(s)]);
-  assert.ok(recorded.every((each) => each !== undefined));
-  assert.equal((await responsesOf(s)).length, 4);
-  await assertTalliesHold(db);
-});
-
 test('a group does not lock contacts of surveys that it skips', async () => {
   const [held, closed, open] = [await survey(), await survey(), await survey()];
   await db`update surveys set status = 'completed', completed_by = 'hand', completed_at = now()

@@ -95,15 +95,6 @@ test('an inactive webhook records the event as skipped', async () => {
   assert.equal(delivery?.['status'], 'skipped');
 });
 
-test('one of many concurrent answers of a contact is recorded', async () => {
-  const s = await survey();
-  const tries = await Promise.all(Array.from({ length: 16 }, () => answer(s, s.people[0]!)));
-
-  assert.equal(tries.filter(Boolean).length, 1);
-  assert.equal((await answersOf(s)).length, 1);
-  assert.deepEqual(await events(s), ['response.received']);
-});
-
 test('an answer on hold does not count and emits no event', async () => {
   const s = await survey();
   await answer(s, s.people[0]!, { honeypotHit: true });
@@ -145,15 +136,6 @@ test('the last answer completes the survey and emits that once', async () => {
 
   assert.equal(await statusOf(s), 'completed');
   assert.deepEqual(await events(s), ['response.received', 'response.received', 'survey.completed']);
-});
-
-test('16 concurrent answers of the only contact complete the survey once', async () => {
-  const s = await survey({ contacts: 1 });
-  await Promise.all(Array.from({ length: 16 }, () => answer(s, s.people[0]!)));
-
-  assert.equal(await statusOf(s), 'completed');
-  assert.equal((await answersOf(s)).length, 1);
-  assert.deepEqual(await events(s), ['response.received', 'survey.completed']);
 });
 
 test('a survey completes once when all contacts answer at once', async () => {
@@ -210,12 +192,4 @@ test('closing a survey emits one event, closing again none', async () => {
   assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'active');
   assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'completed');
   assert.deepEqual(await events(s), ['survey.completed']);
-});
-
-test('a manually closed survey takes no answers, a completed one does', async () => {
-  const s = await survey({ contacts: 1 });
-  await answer(s, s.people[0]!);
-  assert.ok(await answer(s, null));
-  await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId);
-  assert.equal(await answer(s, null), undefined);
 });

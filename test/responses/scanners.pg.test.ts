@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactedExcerpt } from '../../src/lib/redact/redact.ts';
-import { releaseResponse } from '../../src/responses/release.ts';
-import { writeKeyOf } from '../support/make/rows.ts';
 import { ask, headingOf, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -88,23 +85,6 @@ test("a person's answer replaces the scanner's", async () => {
     [[9, 'It is me', null]],
   );
   assert.deepEqual(await asked.events(), ['response.received', 'survey.completed']);
-});
-
-test('a released answer counts and emits its event', async () => {
-  const asked = await ask(db);
-  await openEveryLink(asked);
-  await post(asked.personal, { score: '2', comment: 'Call me: +44 20 7946 0000' });
-  const [{ id } = { id: '' }] = await asked.answers();
-
-  await releaseResponse({ db, excerpt: redactedExcerpt }, writeKeyOf(asked.organization), id);
-
-  assert.deepEqual(await heldFor(asked), [null]);
-  assert.deepEqual(await asked.events(), [
-    'detractor.detected',
-    'response.received',
-    'survey.completed',
-  ]);
-  assert.equal(headingOf(await (await get(asked.personal)).text()), 'You have already answered');
 });
 
 test('a machine that posts one score after another goes on hold', async () => {

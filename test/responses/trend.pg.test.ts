@@ -3,13 +3,7 @@ import { test } from 'node:test';
 import { readJson } from '../../src/lib/paging/page.ts';
 import { everything } from '../../src/responses/filter.queries.ts';
 import { readInstants } from '../../src/responses/period.ts';
-import {
-  countTrend,
-  readNps,
-  type TrendTally,
-  trendOf,
-  trendRows,
-} from '../../src/responses/trend.ts';
+import { countTrend, type TrendTally, trendOf, trendRows } from '../../src/responses/trend.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -171,30 +165,6 @@ async function countedByHand(
     order by 1`;
   return [...rows];
 }
-
-test('the rows of a trend add up to the rollup of the same range', async () => {
-  const org = await client();
-  const of = { org_id: org.id, survey_id: await makeSurvey(db, org.id) };
-  for (const hour of ['00', '07', '13', '23']) {
-    await makeResponse(db, of, { created_at: `2024-05-02T${hour}:30:00Z` });
-    await makeResponse(db, of, {
-      created_at: `2024-05-02T${hour}:00:00Z`,
-      held_reason: 'hidden_link',
-    });
-  }
-  const range = { from: new Date('2024-05-02T07:00:00Z'), to: new Date('2024-05-02T23:00:00Z') };
-  const { total } = await readNps(db, org.id, { ...everything, range });
-  assert.equal(total, 2);
-  const query = 'date_from=2024-05-02T07:00:00Z&date_to=2024-05-02T22:59:59.999Z';
-  assert.deepEqual(totals(await org.trend(query)), [['2024-05-02', 2]]);
-  const { data } = await org.trend(query);
-  assert.deepEqual(
-    data.map(({ held }) => held),
-    [2],
-    'held from the first moment up to, without, the end',
-  );
-  assert.deepEqual(totals(await org.trend(`${query}&type=csat`)), [['2024-05-02', 0]]);
-});
 
 test("another organization's responses are in no row", async () => {
   const [mine, theirs] = [await client(), await client()];

@@ -103,16 +103,6 @@ test('answered contact that unsubscribes stays answered', async () => {
   assert.equal(await statusOf(contact), 'responded');
 });
 
-test('other organizations can still mail an unsubscribed address', async () => {
-  const { ask, email } = await subscriber();
-  const other = await makeClient(db);
-  const survey_id = await makeSurvey(db, other.id);
-  const contact = await makeContact(db, { org_id: other.id, survey_id }, { email });
-  await ask('POST');
-  assert.deepEqual(await kinds(other.id), []);
-  assert.equal(await statusOf(contact), 'pending');
-});
-
 test('unsubscribe page answers JSON on request', async () => {
   const { ask, email } = await subscriber();
   const said = async (method: string, path = '') => (await ask(method, path, json)).json();

@@ -43,11 +43,6 @@ const makeDue = (target: WebhookRef) => db`
   update pending_deliveries set next_attempt_at = now()
   where webhook_id = ${target.webhook_id}`;
 
-const failuresOf = async (target: WebhookRef) =>
-  (await db`select failure_count from webhooks where id = ${target.webhook_id}`)[0]?.[
-    'failure_count'
-  ];
-
 /** Terminates sessions that wait for a lock, so that their statements roll back without an answer. */
 const endWaitingSessions = () => db`
   select pg_terminate_backend(pid) from pg_stat_activity
@@ -56,19 +51,6 @@ const endWaitingSessions = () => db`
 const cancelWaiting = () => db`
   select pg_cancel_backend(pid) from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`;
-
-test('an attempt that is recorded twice counts once', async () => {
-  const target = await makeBacklog(db, 1);
-  await db`
-    update pending_deliveries set attempts = 1, next_attempt_at = now()
-    where webhook_id = ${target.webhook_id}`;
-  const failed = (await claimAll(target)).map((delivery) => outcomeOf(delivery, 500));
-
-  await record(db, target, failed);
-  await record(db, target, failed);
-
-  assert.equal(await failuresOf(target), 1);
-});
 
 test('recording a first attempt late does not undo the second', async () => {
   const target = await makeBacklog(db, 1);

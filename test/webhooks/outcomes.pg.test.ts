@@ -54,20 +54,6 @@ test('deleting a webhook does not delay other outcomes', async () => {
   assert.equal((await db`select from deliveries where webhook_id = ${gone}`).length, 0);
 });
 
-test('an outcome that is written twice is one row', async () => {
-  const target = await makeBacklog(db, 1);
-  const [row] = await db<{ id: string }[]>`
-    select id from pending_deliveries where webhook_id = ${target.webhook_id}`;
-  const outcome = { ...target, id: row!.id, ...delivered };
-
-  const first = await saveDelivered(db, [outcome], 1000);
-  const second = await saveDelivered(db, [outcome], 1000);
-
-  assert.deepEqual([first.length, second.length], [1, 0]);
-  assert.equal(await countDeliveries(db, target, 'delivered'), 1);
-  assert.equal(await countDeliveries(db, target, 'pending'), 0);
-});
-
 test('an event is stored once for all of its webhooks', async () => {
   const org_id = await makeOrganization(db);
   const webhooks = await Promise.all(Array.from({ length: 5 }, () => makeWebhook(db, org_id)));

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
-import { hasWebhookDue, listWebhooksDue } from '../../src/webhooks/delivery.queries.ts';
 import { maxInFlight } from '../../src/webhooks/worker.ts';
 import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
 import { countDeliveries, emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
@@ -187,21 +186,6 @@ test('a locked delivery does not delay outcomes of other webhooks', async () => 
   assert.equal(await countDeliveries(db, locked!, 'delivered'), 1);
 });
 
-test('a delivery resets failures and updates the delivery time', async () => {
-  const [target] = await makeTargets(1);
-  await db`update webhooks set failure_count = 2 where id = ${target!.webhook_id}`;
-  const worker = await workerWith(subscriber(200).outbound);
-  (await emitAs(worker, target!.org_id, 2)).start();
-  await until('both are delivered', async () => {
-    return (await countDeliveries(db, target!, 'delivered')) === 2;
-  });
-  await worker.stop();
-  const [webhook] = await db`
-    select failure_count, last_delivery_at is not null as delivered from webhooks
-    where id = ${target!.webhook_id}`;
-  assert.deepEqual({ ...webhook }, { failure_count: 0, delivered: true });
-});
-
 /** A webhook with a full queue and the maximum of deliveries in flight. */
 async function makeCrowded() {
   const [target] = await makeTargets(1);
@@ -237,31 +221,3 @@ for (const [what, over] of crowdedOut) {
     await stopped;
   });
 }
-
-test('the poll of every second finds the same deliveries as the sweep', async () => {
-  const [living, other] = [await makePool(db), await makePool(db)];
-  const { org_id, webhook_id } = (await makeTargets(1))[0]!;
-  const isDue = async () => {
-    const swept = await listWebhooksDue(db, living);
-    const [look] = await db<{ due: boolean }[]>`select ${hasWebhookDue(db, living)} as due`;
-    assert.equal(look!.due, swept.length > 0);
-    return look!.due;
-  };
-  await db`delete from pending_deliveries`;
-  assert.equal(await isDue(), false);
-
-  const longAgo = new Date(Date.now() - 60_000);
-  for (const attempts of [0, 1]) {
-    for (const [claimed_by, next_attempt_at, due] of [
-      [null, longAgo, true],
-      ['lease of a dead process', longAgo, true],
-      [living, longAgo, true],
-      [other, longAgo, false],
-      [null, new Date(Date.now() + 60_000), false],
-    ] as const) {
-      await addDeliveries(db, { org_id, webhook_id, attempts, claimed_by, next_attempt_at });
-      assert.equal(await isDue(), due, `${claimed_by} ${attempts}`);
-      await db`delete from pending_deliveries`;
-    }
-  }
-});

@@ -6,12 +6,7 @@ import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import type { WebhookRef } from '../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../src/webhooks/emit.ts';
 import { createDeliveryWorker, maxInFlight } from '../../src/webhooks/worker.ts';
-import {
-  answerOf,
-  hangingSubscriber,
-  plainSecrets,
-  subscriber,
-} from '../support/fakes/subscriber.ts';
+import { hangingSubscriber, plainSecrets, subscriber } from '../support/fakes/subscriber.ts';
 import { makeTests } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -130,23 +125,6 @@ test('id, body and signature input are the same for each attempt', async () => {
   assert.equal((await deliveries(target))[0]?.['attempts'], 2);
 });
 
-test('three failed deliveries turn the webhook off with a reason', async () => {
-  const target = await backlog(3);
-  const { outbound } = subscriber(503);
-  await run(outbound, target);
-  await makeDue(target);
-  await run(outbound, target);
-
-  const webhook = await webhookOf(target);
-  assert.equal(webhook['active'], false);
-  assert.equal(webhook['failure_count'], 3);
-  assert.match(String(webhook['deactivated_reason']), /3 deliveries in a row failed.*status 503/);
-  const notices = await db`
-    select from test.jobs where task = 'webhooks.notify_deactivated'
-      and payload ->> 'webhook_id' = ${target.webhook_id}`;
-  assert.equal(notices.length, 1);
-});
-
 /** A webhook with extended retries, two failures and no delivery for some days. */
 async function patientBacklog(days: number) {
   const target = await backlog();
@@ -156,11 +134,6 @@ async function patientBacklog(days: number) {
     where id = ${target.webhook_id}`;
   return target;
 }
-
-/** Skips to the last retry. */
-const useUpRetries = (target: WebhookRef) => db`
-  update pending_deliveries set attempts = 7, next_attempt_at = now()
-  where webhook_id = ${target.webhook_id}`;
 
 test('extended retries schedule a job per attempt', async () => {
   const target = await patientBacklog(0);
@@ -178,31 +151,6 @@ test('extended retries schedule a job per attempt', async () => {
     select round(extract(epoch from run_at - now()))::int as in_seconds from test.jobs
     where payload ->> 'webhook_id' = ${target.webhook_id} and run_at > now() + interval '1 hour'`;
   assert.ok(Math.abs(job?.['in_seconds'] - dueIn) <= 1);
-});
-
-test('extended retries honour Retry-After', async () => {
-  const target = await patientBacklog(0);
-  const outbound: SubscriberClient = {
-    post: async () => ({ ...answerOf(503), retryAfterSeconds: 8 }),
-  };
-  await run(outbound, target);
-  assert.equal((await deliveries(target))[0]?.['due_in_seconds'], 8);
-});
-
-test('extended retries keep the webhook on for three days', async () => {
-  for (const days of [2.9, 3.1]) {
-    const target = await patientBacklog(0);
-    await db`
-      update webhooks set undelivered_since = now() - ${days} * interval '1 day'
-      where id = ${target.webhook_id}`;
-    await useUpRetries(target);
-    await run(subscriber(500).outbound, target);
-
-    const [delivery] = await deliveries(target);
-    assert.deepEqual([delivery?.['status'], delivery?.['attempts']], ['failed', 8]);
-    const { active, failure_count } = await webhookOf(target);
-    assert.deepEqual([active, failure_count], [days < 3, 3]);
-  }
 });
 
 test('a delivery restarts the three days, a test does not', async () => {
@@ -223,140 +171,6 @@ test('a delivery restarts the three days, a test does not', async () => {
     await run(subscriber(200).outbound, target);
     assert.equal(await undelivered(target), false);
   }
-});
-
-test('pending retries are skipped when the webhook turns off', async () => {
-  const target = await patientBacklog(4);
-  await db`
-    update pending_deliveries set attempts = 5, next_attempt_at = now() + interval '9 hours'
-    where webhook_id = ${target.webhook_id}`;
-  await emit(db, {
-    orgId: target.org_id,
-    events: [{ type: 'response.received', body: '{"version":"1"}' }],
-  });
-  await db`
-    update pending_deliveries set attempts = 7, next_attempt_at = now()
-    where webhook_id = ${target.webhook_id} and attempts = 0`;
-  await db`delete from test.jobs where payload ->> 'webhook_id' = ${target.webhook_id}`;
-  await run(subscriber(500).outbound, target);
-  const jobs = await db`
-    select from test.jobs
-    where payload ->> 'webhook_id' = ${target.webhook_id} and task = 'webhooks.deliver' and run_at <= now()`;
-  assert.equal(jobs.length, 1);
-  await run(subscriber(500).outbound, target);
-  const states = (await deliveries(target)).map(({ status }) => status);
-  assert.deepEqual(states.sort(), ['failed', 'skipped']);
-});
-
-test('a failed redelivered test is not retried or counted', async () => {
-  const target = await backlog();
-  await makeTests(db, target.webhook_id);
-  await db`update webhooks set failure_count = 2 where id = ${target.webhook_id}`;
-  await run(subscriber(500).outbound, target);
-
-  const [delivery] = await deliveries(target);
-  assert.deepEqual([delivery?.['status'], delivery?.['attempts']], ['failed', 1]);
-  const { active, failure_count } = await webhookOf(target);
-  assert.deepEqual([active, failure_count], [true, 2]);
-});
-
-test('due deliveries of an inactive webhook are skipped', async () => {
-  const target = await backlog(2);
-  await db`update webhooks set active = false where id = ${target.webhook_id}`;
-  const { posts, outbound } = subscriber(200);
-  await run(outbound, target);
-
-  assert.equal(posts.length, 0);
-  assert.deepEqual(
-    (await deliveries(target)).map(({ status }) => status),
-    ['skipped', 'skipped'],
-  );
-});
-
-test('a delivery resets the failure count', async () => {
-  const target = await backlog();
-  await db`update webhooks set failure_count = 2 where id = ${target.webhook_id}`;
-  await run(subscriber(204).outbound, target);
-  assert.deepEqual(await webhookOf(target), {
-    active: true,
-    failure_count: 0,
-    deactivated_reason: null,
-    attempted: true,
-  });
-});
-
-test('a hanging webhook does not delay others', async () => {
-  const [dead, live] = [await backlog(100), await backlog(1)];
-  const hanging = hangingSubscriber();
-  const answering = subscriber(200);
-  const posts = new Map([
-    [dead.webhook_id, hanging.outbound],
-    [live.webhook_id, answering.outbound],
-  ]);
-  await db`update webhooks set url = 'https://live.test/' where id = ${live.webhook_id}`;
-  const outbound: SubscriberClient = {
-    post: (url, request) =>
-      posts.get(url.includes('live') ? live.webhook_id : dead.webhook_id)!.post(url, request),
-  };
-  const worker = await workerOf(outbound);
-
-  await worker.wake(dead);
-  await worker.wake(live);
-  assert.equal(hanging.hanging(), maxInFlight);
-  assert.equal(answering.posts.length, 1);
-
-  const stopped = worker.stop();
-  hanging.release();
-  await stopped;
-  assert.equal(hanging.mostAtOnce(), maxInFlight);
-});
-
-test('due retries come before a backlog', async () => {
-  const target = await backlog(100);
-  await db`
-    update pending_deliveries set attempts = 1, next_attempt_at = now() - interval '1 ms'
-    where id = (select id from deliveries where webhook_id = ${target.webhook_id} limit 1)`;
-  await db`
-    update pending_deliveries set next_attempt_at = now() - interval '1 hour'
-    where webhook_id = ${target.webhook_id} and attempts = 0`;
-  const hanging = hangingSubscriber();
-  const worker = await workerOf(hanging.outbound);
-  await worker.wake(target);
-
-  const [retry] = await db`
-    select claimed_by is not null as claimed from deliveries
-    where webhook_id = ${target.webhook_id} and attempts = 1`;
-  assert.equal(retry?.['claimed'], true);
-  assert.equal(hanging.hanging(), maxInFlight);
-  const stopped = worker.stop();
-  hanging.release();
-  await stopped;
-});
-
-test('one wake-up processes a whole backlog', async () => {
-  const target = await backlog(250);
-  let arrived = 0;
-  let all = () => {};
-  const everything = new Promise<void>((resolve) => {
-    all = resolve;
-  });
-  const { outbound } = subscriber(200);
-  const worker = await workerOf({
-    post: (url, request) => {
-      arrived += 1;
-      if (arrived === 250) all();
-      return outbound.post(url, request);
-    },
-  });
-
-  await worker.wake(target);
-  await everything;
-  await worker.stop();
-
-  const [left] = await db`
-    select count(*)::int as pending from deliveries
-    where webhook_id = ${target.webhook_id} and status <> 'delivered'`;
-  assert.equal(left?.['pending'], 0);
 });
 
 test('a stopping worker leaves its backlog to others', async () => {
@@ -388,22 +202,6 @@ test('two processes never attempt the same delivery', async () => {
 
   const ids = posts.map(({ headers }) => headers['X-Service-Delivery-Id']);
   assert.equal(new Set(ids).size, ids.length);
-});
-
-test('another process attempts deliveries of a dead process', async () => {
-  const target = await backlog();
-  const dead = await pool();
-  const hanging = hangingSubscriber();
-  await (await workerOf(hanging.outbound, dead)).wake(target);
-
-  const alive = await workerOf(subscriber(200).outbound);
-  await alive.sweep();
-  assert.equal((await deliveries(target))[0]?.['claimed_by'], dead);
-
-  await db`delete from worker_pools where pool_id = ${dead}`;
-  await alive.sweep();
-  await alive.stop();
-  assert.equal((await deliveries(target))[0]?.['status'], 'delivered');
 });
 
 for (const errorKind of ['busy', 'cancelled'] as const) {
