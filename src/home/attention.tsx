@@ -161,7 +161,7 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
             act={mayEdit && { href: `${base}/settings/import`, text: 'Import' }}
           >
             Coming from Delighted or AskNicely? Bring responses, people and unsubscribes. You see
-            what will be imported before anything changes. New here? Skip this step.
+            what will be imported before anything changes. No earlier data? Skip this step.
           </Step>
           <Step
             title="Write a survey"

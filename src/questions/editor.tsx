@@ -23,8 +23,7 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
   return (
     <>
       <p class="sub">
-        Asked after the score, on the thank-you page. At most ten. Respondents can answer for 24
-        hours.
+        Up to ten, asked after the score on the thank-you page. Respondents can answer for 24 hours.
       </p>
       {asked.map(({ own, number }, at) => (
         <QuestionFields

@@ -112,9 +112,9 @@ function SentReply({ reply }: { reply: ShownReply }) {
 
 const suppressedSentences = {
   unsubscribed:
-    'This person unsubscribed from surveys. You can still reply, because a reply is correspondence.',
+    'This person unsubscribed from surveys. You can still reply, because a reply is a personal email.',
   blocked:
-    'A member blocked this person from surveys. You can still reply, because a reply is correspondence.',
+    'A member blocked this person from surveys. You can still reply, because a reply is a personal email.',
   bounced: 'An email to this address bounced. A reply may not arrive.',
 };
 

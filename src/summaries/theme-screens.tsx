@@ -280,8 +280,8 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
         {rest}
       </p>
       <p class="sub">
-        In {percentage(now.total, read.analyzed)}% of analyzed comments.{' '}
-        {counted(before.total, 'comment')} in the {counted(period.days, 'day')} before.
+        {percentage(now.total, read.analyzed)}% of analyzed comments. In the{' '}
+        {counted(period.days, 'day')} before: {counted(before.total, 'comment')}.
       </p>
       <PartsBar
         parts={categoryParts(type, tally).map((part) => ({
@@ -357,8 +357,9 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
       )}
       {themes.length === 0 ? null : (
         <p class="sub">
-          A comment can have several themes. Lists your own themes and the most frequent ones in the
-          latest {count(sampledResponses)} responses. The numbers cover the whole period.
+          The table lists your own themes and the most frequent ones in the latest{' '}
+          {count(sampledResponses)} responses. Its numbers cover the whole period. A comment can
+          have several themes.
         </p>
       )}
     </section>

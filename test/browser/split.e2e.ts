@@ -79,14 +79,14 @@ test('single-key shortcuts work outside fields and can be turned off', async () 
   await page.keyboard.press('Escape');
   await page.keyboard.press('?');
   await page.getByText('Show these shortcuts').waitFor();
-  await page.getByLabel('Use single keys').uncheck();
+  await page.getByLabel('Turn on single-key shortcuts').uncheck();
   await row(page, 1).focus();
   await page.keyboard.press('/');
   assert.notEqual(await focused(page).getAttribute('name'), 'search');
   await page.reload();
   assert.equal(await page.locator('#use-keys').isChecked(), false);
   await page.locator('.keys summary').click();
-  await page.getByLabel('Use single keys').check();
+  await page.getByLabel('Turn on single-key shortcuts').check();
   await row(page, 1).focus();
   await page.keyboard.press('/');
   assert.equal(await focused(page).getAttribute('name'), 'search');

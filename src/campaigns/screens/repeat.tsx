@@ -147,7 +147,7 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
         max={maxEveryDays}
         value={survey.repeat?.every_days}
         form={form}
-        help={`Days, ${minEveryDays} to ${maxEveryDays}, after a contact was last asked. Leave empty to ask contacts once.`}
+        help={`${minEveryDays} to ${maxEveryDays} days after the last email. Leave empty to ask each contact once.`}
       />
       <Select
         name="audience"
@@ -158,14 +158,14 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
           ...audienceOptions('Contacts already asked', segments),
           ...(choiceOf(survey.repeat?.audience) === filterOption.value ? [filterOption] : []),
         ]}
-        help="New people in the audience are added to the survey and asked too."
+        help="People who join the audience later are asked as well."
       />
       <Checkbox
         name="spread"
         label="Spread evenly over the cycle"
         checked={survey.repeat?.spread ?? true}
         form={form}
-        help="Gives each contact its own day. Otherwise each contact is asked as soon as it is due."
+        help="Each contact gets its own day. Otherwise contacts are asked as soon as they are due."
       />
       <Field
         name="per_day"
@@ -176,7 +176,7 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
         max={1_000_000}
         value={survey.repeat?.per_day}
         form={form}
-        help="Further contacts are asked on the next day. Leave empty for no fixed limit."
+        help="Contacts over the limit are asked the next day. Leave empty for no limit."
       />
       <Submit>Save</Submit>
     </form>
@@ -195,7 +195,7 @@ function Schedule({ days }: { days: readonly ScheduledDay[] }) {
         </EmptyState>
       ) : (
         <>
-          <p class="sub">{counted(total, 'contact')} will be asked, as currently planned.</p>
+          <p class="sub">{counted(total, 'contact')} will be asked in this period.</p>
           <ol class="ranges nowrap">
             {days.map(({ date, count: contacts }) => (
               <li>

@@ -176,7 +176,8 @@ function Shortcuts({ mayChange }: { mayChange: boolean }) {
             ))}
           </dl>
           <label class="tick">
-            <input type="checkbox" id="use-keys" autocomplete="off" checked /> Use single keys
+            <input type="checkbox" id="use-keys" autocomplete="off" checked /> Turn on single-key
+            shortcuts
           </label>
         </div>
       </details>

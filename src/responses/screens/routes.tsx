@@ -162,7 +162,7 @@ export const responseScreens = (tools: ResponseScreenTools) =>
                 This permanently deletes the response with its notes, tags and analysis. Scores and
                 trends will change. The person won’t be asked again.
               </p>
-              <p>Events that were delivered to webhooks stay delivered.</p>
+              <p>Webhook events that were already delivered can’t be recalled.</p>
             </Confirm>
           </>
         ),

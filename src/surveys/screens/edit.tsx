@@ -473,7 +473,7 @@ const categoryFields = categories.flatMap((category) => {
       name: `${thanks}.link_url`,
       label: `Button link for ${people}`,
       type: 'url' as const,
-      help: 'An https URL. Without a message of your own, the button follows the default one.',
+      help: 'An https URL. The button appears below the thank-you message.',
     },
     { name: `${thanks}.link_text`, label: `Button label for ${people}` },
   ];
@@ -510,8 +510,8 @@ function Languages({ form, languages, taken }: LanguagesProps) {
   return (
     <>
       <p class="sub">
-        Contacts see the survey in the language of their property “language”, or else of their
-        browser. Languages without a question are removed.
+        Contacts see the survey in the language of their “language” property, or in the language of
+        their browser. Saving removes languages without a question.
       </p>
       {languages.map((tag) => (
         <fieldset class="stack">
