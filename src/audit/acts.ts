@@ -16,16 +16,18 @@ export type AuditChange = { from: AuditValue; to: AuditValue };
 export type AuditDetail = AuditValue | Readonly<Record<string, AuditChange>>;
 
 /**
- * Records an act in the act's own transaction. `details.name` is the target's current name; an act that deletes its
- * target must provide it.
+ * Records an act in the act's own transaction. `details.name` is the target's current name, with addresses masked; an
+ * act that deletes its target must provide it.
  */
 export async function recordAct(tx: Sql, act: AuditedAct): Promise<void> {
   const { orgId, actor, target, details = {} } = act;
+  const name = details['name'];
+  const masked = typeof name === 'string' ? { ...details, name: maskAddresses(name) } : details;
   await tx`
     insert into audit_events (org_id, act, actor_kind, actor_id, actor, target, target_id, details, request_id)
     values (${orgId}, ${act.act}, ${actor.kind}, ${actor.id}, ${actor.name}, ${target?.kind ?? null},
             ${target?.id ?? null},
-            jsonb_strip_nulls(jsonb_build_object('name', ${nameOfTarget(tx, act)})) || ${json(tx, details)}::jsonb,
+            jsonb_strip_nulls(jsonb_build_object('name', ${nameOfTarget(tx, act)})) || ${json(tx, masked)}::jsonb,
             ${actor.requestId ?? null})`;
 }
 
@@ -80,11 +82,13 @@ function shorten(value: unknown): AuditValue {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map((item) => String(shorten(item)));
-  const text = String(value).replace(addresses, (address) => maskAddress(address));
+  const text = maskAddresses(String(value));
   return text.length > maxValue ? `${text.slice(0, maxValue).toWellFormed()}…` : text;
 }
 
 const addresses = /[^\s@<>,;]+@[^\s@<>,;]+/g;
+
+const maskAddresses = (text: string) => text.replace(addresses, maskAddress);
 
 /** Recognizable to someone who knows the address, but not usable: `a…@example.com`. */
 export const maskAddress = (address: string) =>
