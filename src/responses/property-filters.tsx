@@ -1,4 +1,7 @@
+import { Select } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
+import type { PropertyValues } from './property-values.ts';
+import { readPair } from './rules.ts';
 
 const prefix = 'property.';
 
@@ -52,5 +55,48 @@ export function PropertyFilters({ path, query }: PropertyFiltersProps) {
         />
       ))}
     </p>
+  );
+}
+
+/** Adds a property to the filters, from the values that rows have. */
+export const PropertySelect = ({ properties }: { properties: readonly PropertyValues[] }) =>
+  properties.length === 0 ? null : (
+    <Select
+      name="property"
+      id="add-property"
+      label="Property"
+      options={[
+        { value: '', text: 'Choose' },
+        ...properties.map(({ name, values }) => ({
+          group: name,
+          options: values.map((text) => ({ value: `${name}=${text}`, text })),
+        })),
+      ]}
+    />
+  );
+
+export type Queries = Record<string, string[]>;
+
+export const searchOf = (queries: Queries) =>
+  new URLSearchParams(
+    Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
+  );
+
+/** The query without empty and repeated values. Pairs of the pickers become parameters of the API. */
+export function filledIn(queries: Queries): Queries {
+  const { property = [], answer = [], ...rest } = queries;
+  const pairs = [
+    ...property.map((text) => ['property.', readPair(text)] as const),
+    ...answer.map((text) => ['answer.', readPair(text)] as const),
+  ];
+  for (const [prefix, pair] of pairs) {
+    if (pair) rest[prefix + pair.name] = [...(rest[prefix + pair.name] ?? []), pair.value];
+  }
+  return Object.fromEntries(
+    Object.entries(rest)
+      .map(
+        ([name, values]) => [name, [...new Set(values)].filter((value) => value !== '')] as const,
+      )
+      .filter(([, values]) => values.length > 0),
   );
 }

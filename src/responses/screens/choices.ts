@@ -2,6 +2,7 @@ import type { Sql } from '../../lib/db/db.ts';
 import type { Question } from '../../questions/definition.ts';
 import { listQuestions } from '../../questions/queries.ts';
 import type { Category, SurveyType } from '../../survey-types.ts';
+import { frequentProperties, type PropertyValues, sampledRows } from '../property-values.ts';
 
 /** Names of the choices in filters and forms. */
 export type FilterChoices = {
@@ -33,17 +34,11 @@ export async function findChoices(sql: Sql, orgId: string, surveyId: string | nu
 
 /** Values that recent responses have. */
 export type RecentValues = {
-  properties: { name: string; values: string[] }[];
+  properties: PropertyValues[];
   themes: string[];
   questions: readonly Question[];
 };
 
-const sampledResponses = 1_000;
-const maxProperties = 20;
-const maxValues = 20;
-/** A property with more values is an id or a name, which nobody picks from a list. */
-const maxDistinct = 100;
-const maxValueLength = 100;
 const maxThemes = 30;
 
 /** The most frequent properties and themes of the newest responses, and all questions with options. */
@@ -59,25 +54,7 @@ export async function findRecentValues(
         from responses
         where org_id = ${orgId} and held_reason is null
         order by created_at desc, id desc
-        limit ${sampledResponses}
-      ), counted as (
-        select key as name, value, count(*) as responses
-        from sampled
-        cross join lateral jsonb_each_text(properties)
-        where value <> '' and length(value) <= ${maxValueLength}
-        group by 1, 2
-      ), placed as (
-        select *, row_number() over (partition by name order by responses desc, value) as place,
-               count(*) over (partition by name) as distinct_values,
-               sum(responses) over (partition by name) as total
-        from counted
-      ), properties as (
-        select name, total, json_agg(value order by place) as values
-        from placed
-        where place <= ${maxValues} and distinct_values <= ${maxDistinct}
-        group by name, total
-        order by total desc, name
-        limit ${maxProperties}
+        limit ${sampledRows}
       ), mentioned as (
         select theme
         from sampled
@@ -87,8 +64,7 @@ export async function findRecentValues(
         order by count(*) desc, theme
         limit ${maxThemes}
       )
-      select (select coalesce(json_agg(json_build_object('name', name, 'values', values) order by name), '[]')
-              from properties) as properties,
+      select ${frequentProperties(sql, sql`sampled`)} as properties,
              (select coalesce(json_agg(theme order by theme), '[]') from mentioned) as themes`,
     listQuestions(sql, orgId, surveyId),
   ]);

@@ -7,7 +7,7 @@ import { FilterForm } from '../../web/app/lists.tsx';
 import { languageChoices } from '../../web/language.ts';
 import { noOwner } from '../filter.queries.ts';
 import { readInstants } from '../period.ts';
-import { FilterChip } from '../property-filters.tsx';
+import { FilterChip, PropertySelect } from '../property-filters.tsx';
 import type { FilterChoices, RecentValues } from './choices.ts';
 import { me, notFilters } from './paths.ts';
 
@@ -88,28 +88,23 @@ export function Filters(props: FiltersProps) {
             ])}
             {select('sentiment', 'Sentiment', sentimentOptions)}
             {asked.length === 0 ? null : (
-              <GroupedSelect
+              <Select
                 name="answer"
+                id="add-answer"
                 label="Answer"
-                groups={asked.map((question) => ({
-                  name: question.text,
-                  options: valuesOf(question).map((option) => ({
-                    value: `${question.id}=${option.id}`,
-                    text: option.label,
+                options={[
+                  add,
+                  ...asked.map((question) => ({
+                    group: question.text,
+                    options: valuesOf(question).map((option) => ({
+                      value: `${question.id}=${option.id}`,
+                      text: option.label,
+                    })),
                   })),
-                }))}
+                ]}
               />
             )}
-            {recent.properties.length === 0 ? null : (
-              <GroupedSelect
-                name="property"
-                label="Property"
-                groups={recent.properties.map(({ name, values }) => ({
-                  name,
-                  options: values.map((text) => ({ value: `${name}=${text}`, text })),
-                }))}
-              />
-            )}
+            <PropertySelect properties={recent.properties} />
             {select('type', 'Type', typeOptions)}
             {select('audience', 'Audience', audienceOptions)}
             {select('language', 'Language', [any, ...languageChoices(undefined)])}
@@ -129,29 +124,6 @@ export function Filters(props: FiltersProps) {
     </search>
   );
 }
-
-type GroupedSelectProps = {
-  name: string;
-  label: string;
-  groups: readonly { name: string; options: readonly { value: string; text: string }[] }[];
-};
-
-/** Adds a filter to those that are set. */
-const GroupedSelect = ({ name, label, groups }: GroupedSelectProps) => (
-  <div class="field">
-    <label for={`add-${name}`}>{label}</label>
-    <select id={`add-${name}`} name={name}>
-      <option value="">{add.text}</option>
-      {groups.map((group) => (
-        <optgroup label={group.name}>
-          {group.options.map(({ value, text }) => (
-            <option value={value}>{text}</option>
-          ))}
-        </optgroup>
-      ))}
-    </select>
-  </div>
-);
 
 type ChipsProps = Pick<FiltersProps, 'path' | 'query' | 'choices' | 'recent'>;
 

@@ -8,6 +8,7 @@ import { type FormState, statusOf } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { filterOf, parseFiltered, rangeOf, runSearch } from '../filter.ts';
 import { readInstants } from '../period.ts';
+import { type Queries, searchOf } from '../property-filters.tsx';
 import { listResponses } from '../queries.ts';
 import { dateHint, endBeforeStart, propertyHint, readPair } from '../rules.ts';
 import { ResponseQuery } from '../schemas.ts';
@@ -15,15 +16,7 @@ import { findChoices, findRecentValues } from './choices.ts';
 import { chipsId, Filters } from './filters.tsx';
 import { ExportLinks, listId, ResponseList } from './list.tsx';
 import { EmptyPane, type PaneForms, ResponsePane, readResponse } from './pane.tsx';
-import {
-  filled,
-  forApi,
-  pathOf,
-  personOf,
-  type Queries,
-  type ShownResponse,
-  searchOf,
-} from './paths.ts';
+import { filled, forApi, pathOf, personOf, type ShownResponse } from './paths.ts';
 import { readViews, ViewActions } from './views.tsx';
 
 type Opened = {

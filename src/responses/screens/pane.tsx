@@ -13,6 +13,7 @@ import { emptyForm, Field, type FormState, LinkButton, Select } from '../../web/
 import { Icon } from '../../web/app/icon.tsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { filterOf, parseFiltered } from '../filter.ts';
+import type { Queries } from '../property-filters.tsx';
 import { type Neighbours as FoundNeighbours, findNeighbours, findResponse } from '../queries.ts';
 import { ResponseRow } from '../response-row.tsx';
 import { ResponseQuery } from '../schemas.ts';
@@ -23,7 +24,7 @@ import {
   type OtherResponse,
   type ResponseOrigin,
 } from './choices.ts';
-import { pathOf, personOf, type Queries, queryOf, type ShownResponse } from './paths.ts';
+import { pathOf, personOf, queryOf, type ShownResponse } from './paths.ts';
 
 export type PaneForms = { note?: FormState; reply?: FormState };
 

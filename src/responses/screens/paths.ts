@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type * as v from 'valibot';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
 import { addDays, localDay } from '../period.ts';
-import { readPair } from '../rules.ts';
+import { filledIn, type Queries, searchOf } from '../property-filters.tsx';
 import type { Response } from '../schemas.ts';
 
 export type ShownResponse = v.InferOutput<typeof Response>;
@@ -12,38 +12,12 @@ export const personOf = ({ contact_name, contact_email }: ShownResponse) =>
 
 export const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/responses`;
 
-export type Queries = Record<string, string[]>;
-
-export const searchOf = (queries: Queries) =>
-  new URLSearchParams(
-    Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
-  );
-
 export function queryOf(c: Context<ScreenEnv>): string {
   const query = searchOf(filled(c));
   return query.size === 0 ? '' : `?${query}`;
 }
 
-/** The query without empty and repeated values. Pairs of the pickers become parameters of the API. */
 export const filled = (c: Context<ScreenEnv>): Queries => filledIn(c.req.queries());
-
-export function filledIn(queries: Queries): Queries {
-  const { property = [], answer = [], ...rest } = queries;
-  const pairs = [
-    ...property.map((text) => ['property.', readPair(text)] as const),
-    ...answer.map((text) => ['answer.', readPair(text)] as const),
-  ];
-  for (const [prefix, pair] of pairs) {
-    if (pair) rest[prefix + pair.name] = [...(rest[prefix + pair.name] ?? []), pair.value];
-  }
-  return Object.fromEntries(
-    Object.entries(rest)
-      .map(
-        ([name, values]) => [name, [...new Set(values)].filter((value) => value !== '')] as const,
-      )
-      .filter(([, values]) => values.length > 0),
-  );
-}
 
 /** The parameter `owner` of the member who reads. */
 export const me = 'me';

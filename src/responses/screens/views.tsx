@@ -16,6 +16,7 @@ import {
   tryAction,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { filledIn, searchOf } from '../property-filters.tsx';
 import {
   countViews,
   deleteView,
@@ -25,7 +26,7 @@ import {
   type SavedView,
   saveView,
 } from '../views.ts';
-import { filledIn, filtersIn, keyOfFilters, me, pathOf, searchOf } from './paths.ts';
+import { filtersIn, keyOfFilters, me, pathOf } from './paths.ts';
 
 /** Views that every member has. */
 const builtIn = [

@@ -22,7 +22,7 @@ type FieldProps = ControlProps &
   Pick<JSX.IntrinsicElements['input'], 'type' | 'autocomplete' | 'maxlength' | 'min' | 'max'> &
   Pick<
     JSX.IntrinsicElements['input'],
-    'accept' | 'inputmode' | 'placeholder' | 'readonly' | 'multiple'
+    'accept' | 'inputmode' | 'list' | 'placeholder' | 'readonly' | 'multiple'
   > & {
     /** The key that focuses the field. */
     'aria-keyshortcuts'?: string;
@@ -61,8 +61,10 @@ export function Field(props: FieldProps) {
 
 export type ControlOption = { value: string; text: Child; help?: Child };
 
+export type OptionGroup = { group: string; options: readonly ControlOption[] };
+
 type SelectProps = ControlProps & {
-  options: readonly ControlOption[];
+  options: readonly (ControlOption | OptionGroup)[];
   value?: string | null | undefined;
   size?: 'wide' | 'day';
 };
@@ -75,19 +77,28 @@ export function Select(props: SelectProps) {
     <div class={size ? `field ${size}` : 'field'}>
       <label for={id}>{label}</label>
       <select id={id} name={name} required={required} {...attributes}>
-        {options.map((option) => (
-          <option
-            value={option.value === option.text ? undefined : option.value}
-            selected={option.value === chosen}
-          >
-            {option.text}
-          </option>
-        ))}
+        {options.map((option) =>
+          'group' in option ? (
+            <optgroup label={option.group}>
+              {option.options.map((each) => (
+                <Option {...each} chosen={chosen} />
+              ))}
+            </optgroup>
+          ) : (
+            <Option {...option} chosen={chosen} />
+          ),
+        )}
       </select>
       <Remarks id={id} help={help} error={error} />
     </div>
   );
 }
+
+const Option = ({ value, text, chosen }: ControlOption & { chosen: unknown }) => (
+  <option value={value === text ? undefined : value} selected={value === chosen}>
+    {text}
+  </option>
+);
 
 const timeZones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
 
