@@ -24,6 +24,7 @@ import {
   readAhead,
   readLines,
 } from '../lib/export/export.ts';
+import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { type Page, type Position, pagedJson, pickPage } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
@@ -100,6 +101,8 @@ export type PersonInput = {
   language?: string | null | undefined;
 };
 
+type PersonChange = { email: string; how: 'put' | 'patch'; input: PersonInput; ifMatch?: IfMatch };
+
 /**
  * Changes a person: `put` adds a missing one and replaces the properties, `patch` merges them. A property `language`
  * sets the language, unless the input has one of its own. Contacts keep what they have.
@@ -107,7 +110,7 @@ export type PersonInput = {
 export async function changePerson(
   { db }: { db: Db },
   writer: Writer,
-  { email, how, input }: { email: string; how: 'put' | 'patch'; input: PersonInput },
+  { email, how, input, ifMatch }: PersonChange,
 ): Promise<Person> {
   const { orgId, actor } = writer;
   const key = addressKey(email);
@@ -120,6 +123,7 @@ export async function changePerson(
       for no key update`;
     if (!before && how === 'patch') throw notFound('person');
     const { name, properties, language } = mergePerson(before, input, how);
+    refuseOtherVersion(versionOfPerson(before ?? blank), ifMatch);
     const complaint = validateProperties(properties);
     if (complaint) {
       throw new Refusal('invalid', `properties: together with the existing ones, ${complaint}`);
@@ -141,6 +145,11 @@ export async function changePerson(
     return person;
   });
 }
+
+const blank = { name: null, properties: {}, language: null };
+
+export const versionOfPerson = (person: Pick<Person, 'name' | 'properties' | 'language'>) =>
+  versionOf(person, ['name', 'properties', 'language']);
 
 function mergePerson(before: Person | undefined, input: PersonInput, how: 'put' | 'patch') {
   const added = input.properties ?? {};

@@ -1,6 +1,11 @@
 import { hideFromPlanner, one, type Sql } from '../lib/db/db.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { wordsOf } from '../questions/erase.ts';
+import {
+  frequentProperties,
+  type PropertyValues,
+  sampledRows,
+} from '../responses/property-values.ts';
 import { type HistoryRow, listHistory } from '../sends/queries.ts';
 import type { Suppression } from '../suppressions/queries.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
@@ -78,16 +83,19 @@ export type AnswerOfPerson = {
   score: number;
   category: Category;
   comment: string | null;
+  created_at: Date;
 };
 
+/** Newest first. */
 export async function listPersonAnswers(sql: Sql, orgId: string, email: string) {
   return await sql<AnswerOfPerson[]>`
-    select r.id, s.type, r.score, r.category,
+    select r.id, s.type, r.score, r.category, r.created_at,
            nullif(concat_ws(E'\\n', r.comment, ${wordsOf(sql)}), '') as comment
     from contacts c
     join responses r on r.org_id = c.org_id and r.contact_id = c.id
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id
-    where c.org_id = ${orgId} and c.email_key = lower(${email})`;
+    where c.org_id = ${orgId} and c.email_key = lower(${email})
+    order by r.created_at desc, r.id desc`;
 }
 
 export type PersonRow = {
@@ -95,11 +103,13 @@ export type PersonRow = {
   id: string;
   email: string;
   name: string | null;
-  surveys: number;
   last_asked_at: Date | null;
-  last_answered_at: Date | null;
-  suppressed: boolean;
+  /** The newest responses that count. */
+  scores: { type: SurveyType; score: number; category: Category }[];
+  suppressed: 'unsubscribed' | 'bounced' | 'blocked' | null;
 };
+
+const shownScores = 3;
 
 type PeoplePage = { query: PeopleQuery; page: number; limit: number };
 
@@ -112,15 +122,39 @@ export async function listPeople(sql: Sql, orgId: string, { query, page, limit }
       order by p.created_at desc, p.id desc
       limit ${limit}::int offset ${hideFromPlanner(sql, sql`${(page - 1) * limit}::bigint`)}
     )
-    select n.id, n.email, n.name, of.*,
-           exists (select from suppressions s where s.org_id = ${orgId} and s.email = n.email_key) as suppressed
+    select n.id, n.email, n.name,
+           (select max(sent_at) from contacts c where c.org_id = ${orgId} and c.email_key = n.email_key) as last_asked_at,
+           (select coalesce(json_agg(json_build_object('type', a.type, 'score', a.score, 'category', a.category)
+                                     order by a.created_at desc), '[]')
+            from (
+              select s.type, r.score, r.category, r.created_at
+              from contacts c
+              join responses r on r.org_id = ${orgId} and r.contact_id = c.id and r.held_reason is null
+              join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
+              where c.org_id = ${orgId} and c.email_key = n.email_key
+              order by r.created_at desc
+              limit ${shownScores}
+            ) a) as scores,
+           (select case when s.by_hand then 'blocked' else s.kind end
+            from suppressions s
+            where s.org_id = ${orgId} and s.email = n.email_key
+            order by s.by_hand, s.kind desc
+            limit 1) as suppressed
     from newest n
-    cross join lateral (
-      select count(distinct survey_id)::int as surveys, max(sent_at) as last_asked_at, max(responded_at) as last_answered_at
-      from contacts c
-      where c.org_id = ${orgId} and c.email_key = n.email_key
-    ) of
     order by n.created_at desc, n.id desc`;
+}
+
+/** The properties that the newest people have, for pickers. */
+export async function listPeopleProperties(sql: Sql, orgId: string): Promise<PropertyValues[]> {
+  const sampled = sql`(
+    select properties from people
+    where org_id = ${orgId}
+    order by created_at desc, id desc
+    limit ${sampledRows}
+  ) sampled`;
+  const rows = await sql<{ properties: PropertyValues[] }[]>`
+    select ${frequentProperties(sql, sampled)} as properties`;
+  return one(rows).properties;
 }
 
 export async function countPeople(sql: Sql, orgId: string, query: PeopleQuery) {

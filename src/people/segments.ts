@@ -1,6 +1,7 @@
 import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, json, one, type Part, type Sql } from '../lib/db/db.ts';
+import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { PeopleFilter } from './filter.ts';
@@ -46,11 +47,15 @@ export async function changeSegment(
     id,
     name,
     filter,
-  }: { id: string } & { [K in keyof SegmentInput]?: SegmentInput[K] | undefined },
+    ifMatch,
+  }: { id: string; ifMatch?: IfMatch } & {
+    [K in keyof SegmentInput]?: SegmentInput[K] | undefined;
+  },
 ) {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
     const before = await getSegment(tx, orgId, id, { lock: true });
+    refuseOtherVersion(versionOfSegment(before), ifMatch);
     const change = { name: name ?? before.name, filter: filter ?? before.filter };
     const changes = changesOf(before, change);
     if (Object.keys(changes).length === 0) return before;
@@ -70,29 +75,48 @@ export async function changeSegment(
 export async function deleteSegment(db: Db, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
     const segment = await getSegment(tx, writer.orgId, id, { lock: true });
-    const use = await findSegmentUse(tx, writer.orgId, id);
-    if (use !== undefined) {
-      throw new Refusal('conflict', `the segment is in use by ${use}`, { code: 'segment_in_use' });
+    const uses = await listSegmentUses(tx, writer.orgId, id);
+    const use = uses.find(({ ended }) => !ended);
+    if (use) {
+      const text = use.campaign_id ? 'the campaign' : 'the rounds of the survey';
+      const message = `the segment is in use by ${text} ${use.name}`;
+      throw new Refusal('conflict', message, { code: 'segment_in_use' });
     }
     await tx`delete from segments where org_id = ${writer.orgId} and id = ${id}`;
     await recordSegment(tx, writer, 'segment.deleted', segment);
   });
 }
 
-/** Names a campaign that has not ended, or a survey with rounds, that uses a segment. */
-async function findSegmentUse(sql: Sql, orgId: string, id: string): Promise<string | undefined> {
-  const [use] = await sql<{ text: string }[]>`
-    select 'the campaign ' || name as text
+export type SegmentUse = {
+  segment_id: string;
+  survey_id: string;
+  /** Null for the rounds of the survey. */
+  campaign_id: string | null;
+  /** The name of the campaign or the survey. */
+  name: string;
+  /** An ended campaign does not keep the segment from being deleted. */
+  ended: boolean;
+};
+
+/** Lists the campaigns and rounds that use segments, or one segment, newest first. */
+export const listSegmentUses = (sql: Sql, orgId: string, id: string | null = null) => sql<
+  SegmentUse[]
+>`
+  select *
+  from (
+    select audience ->> 'segment_id' as segment_id, survey_id, id as campaign_id, name, created_at,
+           status not in ('scheduled', 'running', 'paused') as ended
     from campaigns
-    where org_id = ${orgId} and audience ->> 'segment_id' = ${id}::text
-      and status in ('scheduled', 'running', 'paused')
+    where org_id = ${orgId}
     union all
-    select 'the rounds of the survey ' || name
+    select repeat -> 'audience' ->> 'segment_id', id, null, name, created_at, false
     from surveys
-    where org_id = ${orgId} and repeat -> 'audience' ->> 'segment_id' = ${id}::text
-    limit 1`;
-  return use?.text;
-}
+    where org_id = ${orgId}
+  ) uses
+  where segment_id = coalesce(${id}::text, segment_id)
+  order by created_at desc`;
+
+export const versionOfSegment = (segment: Segment) => versionOf(segment, ['name', 'filter']);
 
 type SegmentAct = 'segment.created' | 'segment.changed' | 'segment.deleted';
 
@@ -138,9 +162,11 @@ export async function listSegments(sql: Sql, orgId: string): Promise<Segment[]> 
 
 const maxSurveyNames = 500;
 
-/** The newest surveys, to choose from in a condition. */
-export const listSurveyNames = (sql: Sql, orgId: string) => sql<{ id: string; name: string }[]>`
-  select id, name
+/** The newest surveys, to choose from. */
+export const listSurveyNames = (sql: Sql, orgId: string) => sql<
+  { id: string; name: string; open: boolean }[]
+>`
+  select id, name, status = 'active' as open
   from surveys
   where org_id = ${orgId}
   order by created_at desc, id desc

@@ -41,12 +41,14 @@ async function repliedPath({ db, full }: BrowserScene): Promise<string> {
 
 async function addSegment({ db, full }: BrowserScene): Promise<string> {
   const all = [
-    { field: 'property.plan', op: 'is', value: 'pro' },
+    { field: 'property.team', op: 'is', value: 'Office' },
     { field: 'last_category', op: 'is_not', value: 'detractor' },
   ];
+  const [known] = await db<{ id: string }[]>`select id from segments where org_id = ${full.id}`;
+  if (known) return known.id;
   const [row] = await db<{ id: string }[]>`
     insert into segments (org_id, name, filter)
-    values (${full.id}, 'Happy on Pro', ${db.json({ all })})
+    values (${full.id}, 'Happy offices', ${db.json({ all })})
     returning id`;
   return row!.id;
 }
@@ -145,9 +147,20 @@ export const responseEntries: readonly ScreenEntry[] = [
     path: async (scene) => `/o/${scene.full.slug}/people/segments/${await addSegment(scene)}`,
   },
   {
+    name: 'segment-edit',
+    as: 'editor',
+    path: async (scene) => `/o/${scene.full.slug}/people/segments/${await addSegment(scene)}/edit`,
+  },
+  {
     name: 'segment-new',
     as: 'editor',
     path: ({ full }) => `/o/${full.slug}/people/segments/new`,
+  },
+  {
+    name: 'people-filtered',
+    as: 'editor',
+    path: async (scene) =>
+      `/o/${scene.full.slug}/people?segment=${await addSegment(scene)}&property.team=Office`,
   },
   {
     name: 'segment-delete',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { savePeople } from '../../src/people/save.ts';
-import { makeOrganization } from '../support/make/rows.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
@@ -34,7 +34,7 @@ test('a segment is built row by row and filters the list of people', async () =>
   assert.match(rows, /name="field_1"/);
   assert.match(rows, /1 person matches/);
   const less = await (await post(`${path}/segments/new`, { ...isPro, do: 'remove_0' })).text();
-  assert.doesNotMatch(less, /value="plan"/);
+  assert.doesNotMatch(less, /value="pro"/);
   const saved = await post(`${path}/segments/new`, { ...isPro, name: 'Pro', do: 'save' });
   assert.equal(saved.status, 303);
   const [segment] = await db<{ id: string; filter: unknown }[]>`
@@ -42,18 +42,88 @@ test('a segment is built row by row and filters the list of people', async () =>
   assert.deepEqual(segment!.filter, { all: [{ field: 'property.plan', op: 'is', value: 'pro' }] });
   const shown = await text(`/segments/${segment!.id}`);
   assert.match(shown, /1 person matches/);
-  assert.match(shown, /ada@people\.test/);
+  assert.match(shown, /<bdi>Ada</);
+  assert.match(shown, /plan is pro/);
   const counted = await text(
-    `/segments/${segment!.id}?field_0=property&property_0=seats&op_0=missing&value_0=`,
+    `/segments/${segment!.id}/edit?field_0=property.seats&op_0=missing&value_0=`,
   );
   assert.match(counted, /1 person matches/);
-  assert.match(counted, /ben@people\.test/);
+  assert.match(counted, /<bdi>Ben</);
   const list = await text(`?segment=${segment!.id}`);
-  assert.match(list, /ada@people\.test/);
-  assert.doesNotMatch(list, /ben@people\.test/);
-  assert.match(await text('?property=plan%3Dfree'), /ben@people\.test/);
+  assert.match(list, /<bdi>Ada</);
+  assert.doesNotMatch(list, /<bdi>Ben</);
+  const free = await text('?property=plan%3Dfree');
+  assert.match(free, /<bdi>Ben</);
+  assert.match(free, /segments\/new\?field_0=property\.plan&amp;op_0=is&amp;value_0=free/);
+  assert.match(await text('/export?property.plan=free'), /ben@people\.test/);
+  assert.doesNotMatch(await text('/export?property.plan=free'), /ada@people\.test/);
   assert.equal((await post(`${path}/segments/${segment!.id}/delete`)).status, 303);
   assert.match(await text('/segments'), /No segments yet/);
+});
+
+test('pickers offer the properties of people and their values', async () => {
+  const { text } = await scene();
+  assert.match(await text(''), /<optgroup label="plan"><option value="plan=free">free</);
+  const row = 'field_0=property.plan&op_0=is&value_0=';
+  const builder = await text(`/segments/new?${row}`);
+  assert.match(builder, /<option value="property\.seats">seats</);
+  assert.match(builder, /<datalist id="values_0"><option value="free">/);
+  assert.doesNotMatch(builder, /name="property_0"/);
+  const operators = /name="op_0"[\s\S]*?<\/select>/.exec(
+    await text('/segments/new?field_0=tag&op_0=is&value_0='),
+  )![0];
+  assert.doesNotMatch(operators, /is greater than/);
+});
+
+test('a segment lists campaigns and surveys that use it', async () => {
+  const { org, path, post, submit, text } = await scene();
+  await post(`${path}/segments/new`, { ...isPro, name: 'Pro' });
+  const [segment] = await db<{ id: string }[]>`select id from segments where org_id = ${org}`;
+  const here = `/segments/${segment!.id}`;
+  assert.match(await text(here), /No campaign or repeating survey uses this segment/);
+  const repeat = {
+    every_days: 90,
+    audience: { segment_id: segment!.id },
+    per_day: null,
+    spread: true,
+  };
+  const survey = await makeSurvey(db, org, {
+    name: 'Loyalty',
+    repeat: db.json(repeat),
+    repeat_since: new Date(),
+  });
+  const used = await text(here);
+  assert.match(used, new RegExp(`surveys/${survey}/repeat"><bdi>Loyalty<`));
+  assert.match(used, new RegExp(`surveys/${survey}/send\\?audience=${segment!.id}"`));
+  assert.match(await text('/segments'), /1 survey that repeats/);
+  const refused = await submit(`${path}${here}/delete`);
+  assert.match(await refused.text(), /in use by the rounds of the survey Loyalty/);
+});
+
+test('a segment that somebody else changed is not overwritten', async () => {
+  const { org, path, post, text } = await scene();
+  await post(`${path}/segments/new`, { ...isPro, name: 'Pro ada@people.test' });
+  const [segment] = await db<{ id: string }[]>`select id from segments where org_id = ${org}`;
+  const edit = `/segments/${segment!.id}/edit`;
+  const [, version = ''] = /name="version" value="([^"]+)"/.exec(await text(edit))!;
+  const other = { ...isPro, value_0: 'free', name: 'Free', version };
+  assert.equal((await post(`${path}${edit}`, other)).status, 303);
+  const mine = await post(`${path}${edit}`, { ...isPro, value_0: 'team', name: 'Team', version });
+  assert.equal(mine.status, 422);
+  const page = await mine.text();
+  assert.match(page, /somebody else changed this/);
+  assert.match(page, /Current value: Free/);
+  assert.match(page, /Current value: plan is free/);
+  assert.match(page, /value="team"/);
+  const [, current = ''] = /name="version" value="([^"]+)"/.exec(page)!;
+  const again = { ...isPro, value_0: 'team', name: 'Team', version: current };
+  assert.equal((await post(`${path}${edit}`, again)).status, 303);
+  const acts = await db<{ name: string }[]>`
+    select details ->> 'name' as name from audit_events where org_id = ${org} order by at, id`;
+  assert.deepEqual(
+    acts.map(({ name }) => name),
+    ['Pro a…@people.test', 'Free', 'Team'],
+  );
 });
 
 test('a segment names the wrong field and keeps typed values', async () => {
@@ -90,6 +160,16 @@ test('a person can be edited, and other values keep their type', async () => {
     { ...row },
     { name: 'Ada L', language: 'de', properties: { plan: 'team', seats: 5 } },
   );
+  const page = await text(`/${id}`);
+  const [, version = ''] = /name="version" value="([^"]+)"/.exec(page)!;
+  await db`update people set name = 'Countess' where org_id = ${org} and id = ${id}`;
+  const mine = { name: 'Ada', language: 'de', properties: 'plan = team\nseats = 5', version };
+  const conflict = await post(`${path}/${id}`, mine);
+  assert.equal(conflict.status, 422);
+  const shown = await conflict.text();
+  assert.match(shown, /<details class="reveal" open/);
+  assert.match(shown, /Current value: Countess/);
+  assert.doesNotMatch(shown, /Current value: plan/);
   const wrong = await post(`${path}/${id}`, { name: '', language: 'klingon', properties: '' });
   assert.equal(wrong.status, 422);
   const line = await post(`${path}/${id}`, { properties: 'nonsense' });

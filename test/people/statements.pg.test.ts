@@ -38,13 +38,14 @@ test('people are sorted by when they were added', async () => {
     sent_at: ago(800),
     responded_at,
   });
-  await makeContact(db, second, {
+  const contact_id = await makeContact(db, second, {
     email: 'eve@people.test',
     name: 'Eve',
     created_at: ago(100),
     sent_at,
     responded_at: ago(45),
   });
+  await makeResponse(db, second, { contact_id, score: 9 });
   const same = ago(300);
   await makeContact(db, of, { email: 'a@twins.test', created_at: same });
   await makeContact(db, of, { email: 'b@twins.test', created_at: same });
@@ -62,14 +63,14 @@ test('people are sorted by when they were added', async () => {
     [...first, ...last].map(({ email }) => email),
     ['Eve@people.test', 'b@twins.test', 'a@twins.test', 'ben@people.test'],
   );
-  const { name, surveys, last_asked_at, last_answered_at } = first[0]!;
-  assert.deepEqual(
-    { name, surveys, last_asked_at, last_answered_at },
-    { name: 'Eve', surveys: 2, last_asked_at: sent_at, last_answered_at: responded_at },
-  );
+  assert.partialDeepStrictEqual(first[0], {
+    name: 'Eve',
+    last_asked_at: sent_at,
+    scores: [{ type: 'nps', score: 9, category: 'promoter' }],
+  });
   assert.deepEqual(
     [...first, ...last].map(({ suppressed }) => suppressed),
-    [false, false, false, true],
+    [null, null, null, 'bounced'],
   );
   assert.equal(await countPeople(db, of.org_id, { search: '', filter: { all: [] } }), 4);
 });
@@ -145,9 +146,7 @@ test('timeline has all events of an address in order', async () => {
     ],
   );
   const answers = await listPersonAnswers(db, of.org_id, 'EVE@people.test');
-  assert.deepEqual(
-    answers.map((one) => ({ ...one })),
-    [{ id, type: 'nps', score: 9, category: 'promoter', comment: 'Good' }],
-  );
+  assert.equal(answers.length, 1);
+  assert.partialDeepStrictEqual(answers[0], { id, type: 'nps', score: 9, comment: 'Good' });
   assert.equal((await listPersonAnswers(db, randomUUID(), email)).length, 0);
 });

@@ -1,32 +1,49 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { capital } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { idParam } from '../../lib/validation/parse.ts';
+import type { PropertyValues } from '../../responses/property-values.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { listTags } from '../../tags/tags.ts';
-import { Confirm, FormErrors } from '../../web/app/badges.tsx';
+import { Avatar, Breakable, Confirm, FormErrors, State } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
-  emptyForm,
   Field,
   type FormState,
   LinkButton,
   readForm,
+  readVersion,
   Select,
   statusOf,
+  tryAction,
+  Version,
 } from '../../web/app/forms.tsx';
+import { Icon } from '../../web/app/icon.tsx';
 import { counted, DataTable, EmptyState, Live } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { languageChoices } from '../../web/language.ts';
 import { previewPeople } from '../directory.ts';
-import { FilterInput, type FilterOp, type PeopleFilter } from '../filter.ts';
+import {
+  type Condition,
+  FilterInput,
+  type FilterOp,
+  filterCategories,
+  opsOfField,
+  type PeopleFilter,
+} from '../filter.ts';
+import { listPeopleProperties } from '../people.ts';
 import {
   changeSegment,
   createSegment,
   deleteSegment,
   getSegment,
   listSegments,
+  listSegmentUses,
   listSurveyNames,
   type Segment,
+  type SegmentUse,
+  versionOfSegment,
 } from '../segments.ts';
 import { SegmentName } from '../segments-api.ts';
 import { peoplePath } from './erase.tsx';
@@ -45,13 +62,16 @@ export const segmentScreens = ({ db }: { db: Db }) =>
 
     .post('/new', (c) => saveSegment(c, db))
 
-    .get('/:id', async (c) => {
+    .get('/:id', async (c) => showSegment(c, db, await segmentOf(c, db)))
+
+    .get('/:id/edit', async (c) => {
+      requireRole(c, 'editor');
       const segment = await segmentOf(c, db);
       const rows = rowsOfQuery(c) ?? rowsOf(segment.filter);
       return showBuilder(c, db, { segment, rows, name: c.req.query('name') ?? segment.name });
     })
 
-    .post('/:id', async (c) => {
+    .post('/:id/edit', async (c) => {
       requireRole(c, 'editor');
       return await saveSegment(c, db, await segmentOf(c, db));
     })
@@ -71,7 +91,12 @@ export const segmentScreens = ({ db }: { db: Db }) =>
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       const { id, name } = await segmentOf(c, db);
-      await deleteSegment(db, editor, id);
+      const refused = await tryAction(c, { segment_in_use: '' }, () =>
+        deleteSegment(db, editor, id),
+      );
+      if (refused) {
+        return redirectWith(c, `${segmentsPath(c)}/${id}`, refused.errors['']!, 'failed');
+      }
       return redirectWith(c, segmentsPath(c), `Segment “${name}” deleted.`);
     });
 
@@ -86,52 +111,232 @@ const frame = (c: Context<ScreenEnv>) => ({
   ],
 });
 
+type TabsProps = { path: string; current: 'people' | 'segments' };
+
+export const PeopleTabs = ({ path, current }: TabsProps) => (
+  <nav class="tabs" aria-label="People">
+    <a href={path} aria-current={current === 'people' ? 'page' : undefined}>
+      Everybody
+    </a>
+    <a href={`${path}/segments`} aria-current={current === 'segments' ? 'page' : undefined}>
+      Segments
+    </a>
+  </nav>
+);
+
+const maxViews = 10;
+
+/** The first segments, listed below People in the navigation. */
+export const segmentViews = (people: string, segments: readonly Segment[], current?: string) =>
+  segments.slice(0, maxViews).map(({ id, name }) => ({
+    text: name,
+    href: `${people}/segments/${id}`,
+    current: id === current,
+  }));
+
 async function showSegments(c: Context<ScreenEnv>, db: Db) {
-  const segments = await listSegments(db, c.var.organization.id);
+  const { id: orgId, role } = c.var.organization;
+  const [segments, uses, choices] = await Promise.all([
+    listSegments(db, orgId),
+    listSegmentUses(db, orgId),
+    readChoices(db, orgId),
+  ]);
   const path = segmentsPath(c);
-  const body =
-    segments.length === 0 ? (
-      <div class="card flush">
+  const body = (
+    <div class="card flush">
+      {segments.length === 0 ? (
         <EmptyState title="No segments yet">
           <p>Select people by properties and history, and send surveys only to them.</p>
         </EmptyState>
-      </div>
-    ) : (
-      <div class="card flush">
+      ) : (
         <DataTable
           caption="Segments by name"
-          columns={['Name', { head: 'Conditions', number: true }]}
+          columns={['Name', 'People who match', 'Used by']}
           rows={segments.map(({ id, name, filter }) => ({
             cells: [
               <a href={`${path}/${id}`}>
                 <bdi>{name}</bdi>
               </a>,
-              filter.all.length,
+              <Conditions filter={filter} choices={choices} />,
+              usesText(uses.filter((use) => use.segment_id === id && !use.ended)),
             ],
           }))}
         />
-      </div>
-    );
-  const actions =
-    c.var.organization.role === 'viewer' ? null : (
-      <LinkButton href={`${path}/new`} text="New segment" kind="primary" />
-    );
-  const { section, trail } = frame(c);
-  return renderScreen(c, { title: 'Segments', section, trail: trail.slice(0, 1), actions, body });
+      )}
+    </div>
+  );
+  return renderScreen(c, {
+    title: 'Segments',
+    heading: 'People',
+    about: 'One row per email address, across all surveys.',
+    section: 'people',
+    tabs: <PeopleTabs path={peoplePath(c)} current="segments" />,
+    views: segmentViews(peoplePath(c), segments),
+    actions:
+      role === 'viewer' ? null : (
+        <LinkButton href={`${path}/new`} text="New segment" kind="primary" icon="plus" />
+      ),
+    body,
+  });
 }
 
-/** A condition as typed. */
+function usesText(uses: readonly SegmentUse[]) {
+  const campaigns = uses.filter((use) => use.campaign_id !== null).length;
+  const texts = [
+    campaigns > 0 && counted(campaigns, 'campaign'),
+    uses.length > campaigns &&
+      counted(uses.length - campaigns, 'survey that repeats', 'surveys that repeat'),
+  ];
+  return texts.filter(Boolean).join(', ') || <span class="soft">nothing yet</span>;
+}
+
+async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
+  const { id: orgId, slug, role } = c.var.organization;
+  const [segments, preview, uses, choices] = await Promise.all([
+    listSegments(db, orgId),
+    previewPeople(db, orgId, segment.filter),
+    listSegmentUses(db, orgId, segment.id),
+    readChoices(db, orgId),
+  ]);
+  const { id, name, filter } = segment;
+  const people = peoplePath(c);
+  const here = `${segmentsPath(c)}/${id}`;
+  const open = choices.surveys.filter((survey) => survey.open).slice(0, maxOpenSurveys);
+  return renderScreen(c, {
+    ...frame(c),
+    title: name,
+    heading: <bdi>{name}</bdi>,
+    views: segmentViews(people, segments, id),
+    actions:
+      role === 'viewer' ? null : (
+        <>
+          <LinkButton href={`${here}/edit`} text="Edit" />
+          {uses.every(({ ended }) => ended) ? (
+            <LinkButton href={`${here}/delete`} text="Delete" kind="danger" />
+          ) : null}
+          {open.length === 0 ? null : (
+            <details class="menu">
+              <summary class="button primary">
+                <Icon name="send" />
+                Send a survey
+              </summary>
+              <ul class="list end">
+                {open.map((survey) => (
+                  <li>
+                    <a href={`/o/${slug}/surveys/${survey.id}/send?audience=${id}`}>
+                      <bdi>{survey.name}</bdi>
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          )}
+        </>
+      ),
+    body: (
+      <div class="grid main-side">
+        <Preview preview={preview} people={people} all={`${people}?segment=${id}`} />
+        <div class="stack">
+          <section class="card" aria-labelledby="conditions">
+            <div class="title">
+              <h2 id="conditions">People who match</h2>
+            </div>
+            <Conditions filter={filter} choices={choices} />
+          </section>
+          <Uses uses={uses} surveys={`/o/${slug}/surveys`} />
+        </div>
+      </div>
+    ),
+  });
+}
+
+const maxOpenSurveys = 20;
+
+const Uses = ({ uses, surveys }: { uses: readonly SegmentUse[]; surveys: string }) => (
+  <section class="card" aria-labelledby="uses">
+    <div class="title">
+      <h2 id="uses">Used by</h2>
+    </div>
+    {uses.length === 0 ? (
+      <p class="sub">No campaign or repeating survey uses this segment yet.</p>
+    ) : (
+      <ul class="stack tight">
+        {uses.map(({ survey_id: survey, campaign_id: campaign, name, ended }) => (
+          <li>
+            <a href={`${surveys}/${survey}/${campaign ? `campaigns/${campaign}` : 'repeat'}`}>
+              <bdi>{name}</bdi>
+            </a>{' '}
+            {campaign ? (
+              <span class="soft">{ended ? 'ended campaign' : 'campaign'}</span>
+            ) : (
+              <State kind="fine">Repeats</State>
+            )}
+          </li>
+        ))}
+      </ul>
+    )}
+  </section>
+);
+
+type Choices = Awaited<ReturnType<typeof readChoices>>;
+
+/** Names for conditions. */
+async function readChoices(db: Db, orgId: string) {
+  const [surveys, tags, properties] = await Promise.all([
+    listSurveyNames(db, orgId),
+    listTags(db, orgId),
+    listPeopleProperties(db, orgId),
+  ]);
+  return { surveys, tags, properties };
+}
+
+type ConditionsProps = { filter: PeopleFilter; choices: Choices };
+
+const Conditions = ({ filter, choices }: ConditionsProps) =>
+  filter.all.length === 0 ? (
+    <>everybody</>
+  ) : (
+    <ul>
+      {filter.all.map((condition) => (
+        <li>
+          <bdi>{conditionText(condition, choices)}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
+
+function conditionText({ field, op, value }: Condition, { surveys, tags }: Choices): string {
+  const name = isProperty(field) ? field.slice(propertyPrefix.length) : fieldTexts[field];
+  if (op === 'exists') return `${name} ${opTexts[value === false ? 'missing' : 'exists']}`;
+  const named = { tag: tags, survey_id: surveys }[field as 'tag']?.find(({ id }) => id === value);
+  return `${name} ${opTexts[op]} ${named?.name ?? value}`;
+}
+
+/** A condition as typed. The field is `property` if its name is typed. */
 type Row = { field: string; property: string; op: string; value: string };
-const emptyRow: Row = { field: 'property', property: '', op: 'is', value: '' };
+const emptyRow: Row = { field: '', property: '', op: 'is', value: '' };
 const maxRows = 20;
+
+const propertyPrefix = 'property.';
+const isProperty = (field: string) => field.startsWith(propertyPrefix);
 
 const rowsOf = ({ all }: PeopleFilter): Row[] =>
   all.map(({ field, op, value }) => ({
-    field: field.startsWith('property.') ? 'property' : field,
-    property: field.startsWith('property.') ? field.slice('property.'.length) : '',
+    field,
+    property: '',
     op: op === 'exists' && value === false ? 'missing' : op,
     value: op === 'exists' ? '' : String(value),
   }));
+
+/** The query of a builder that begins with this filter. */
+export const builderQuery = (filter: PeopleFilter) =>
+  new URLSearchParams(
+    rowsOf(filter).flatMap(({ field, op, value }, at) => [
+      [`field_${at}`, field],
+      [`op_${at}`, op],
+      [`value_${at}`, value],
+    ]),
+  );
 
 /** Undefined if the query has no rows. */
 function rowsOfQuery(c: Context<ScreenEnv>): Row[] | undefined {
@@ -154,14 +359,17 @@ function rowsIn(fields: Readonly<Record<string, unknown>>): Row[] {
     }));
 }
 
-const conditionOf = ({ field, property, op, value }: Row) => ({
-  field: field === 'property' ? `property.${property}` : field,
-  op: op === 'missing' ? 'exists' : op,
-  ...(op === 'missing' ? { value: false } : op === 'exists' ? {} : { value }),
+const fieldOf = ({ field, property }: Row) =>
+  field === 'property' ? propertyPrefix + property : field;
+
+const conditionOf = (row: Row) => ({
+  field: fieldOf(row),
+  op: row.op === 'missing' ? 'exists' : row.op,
+  ...(row.op === 'missing' ? { value: false } : row.op === 'exists' ? {} : { value: row.value }),
 });
 
 const isBlank = ({ field, property, value }: Row) =>
-  field === 'property' && property === '' && value === '';
+  (field === '' || field === 'property') && property === '' && value === '';
 
 /** The filter of the filled rows, or the errors by field of the form. */
 function readFilter(rows: readonly Row[]) {
@@ -171,72 +379,98 @@ function readFilter(rows: readonly Row[]) {
   const errors = result.issues.map((issue): [string, string] => {
     const at = places[Number(issue.path?.[1]?.key)] ?? 0;
     const key = String(issue.path?.[2]?.key ?? 'field');
-    const isProperty = key === 'field' && rows[at]?.field === 'property';
-    return [`${isProperty ? 'property' : key}_${at}`, sentence(issue.message)];
+    const row = rows[at] ?? emptyRow;
+    const isTyped = key === 'field' && row.field === 'property';
+    return [`${isTyped ? 'property' : key}_${at}`, errorText(row, key, issue.message)];
   });
   return { filter: undefined, errors: Object.fromEntries(errors.reverse()) };
 }
 
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+function errorText(row: Row, key: string, message: string): string {
+  if (key === 'field' && row.field === '') return 'Choose a field.';
+  if (key === 'field' && row.property === '') return 'Enter the name of the property.';
+  if (key === 'op') return 'Choose another operator. This one does not fit the field.';
+  if (key === 'value' && row.value === '') return 'Enter a value.';
+  return `${capital(message.replace(/:.*/s, ''))}.`;
+}
 
 const BuilderForm = v.looseObject({ name: v.optional(v.string(), '') });
 
 async function saveSegment(c: Context<ScreenEnv>, db: Db, segment?: Segment) {
   const editor = requireRole(c, 'editor');
   const { values = { name: '' } } = await readForm(c, BuilderForm);
+  const ifMatch = await readVersion(c);
   const rows = rowsIn(values);
   const { name } = values;
   const { do: action = 'save' } = values as { do?: unknown };
+  const again = (change: Partial<Building>) =>
+    showBuilder(c, db, { segment, name, rows, version: ifMatch?.[0], ...change });
   const removed = /^remove_(\d+)$/.exec(String(action))?.[1];
-  if (removed !== undefined) {
-    return await showBuilder(c, db, { segment, name, rows: rows.toSpliced(Number(removed), 1) });
-  }
+  if (removed !== undefined) return await again({ rows: rows.toSpliced(Number(removed), 1) });
+  if (action === 'count') return await again({});
   if (action === 'add') {
-    const more = rows.length < maxRows ? [...rows, emptyRow] : rows;
-    return await showBuilder(c, db, { segment, name, rows: more });
+    return await again({ rows: rows.length < maxRows ? [...rows, emptyRow] : rows });
   }
   const { filter, errors } = readFilter(rows);
   const named = v.safeParse(SegmentName, name);
   const all: Record<string, string> = { ...errors };
   if (!named.success) all['name'] = 'Enter a name of at most 200 characters.';
-  if (filter?.all.length === 0) all['property_0'] = 'Enter at least one condition.';
-  if (!filter || Object.keys(all).length > 0) {
-    return await showBuilder(c, db, { segment, name, rows, errors: all });
+  if (filter?.all.length === 0) all['field_0'] = 'Enter at least one condition.';
+  if (!filter || !named.success || Object.keys(all).length > 0) return await again({ errors: all });
+  const change = { name: named.output, filter };
+  const saved = await tryAction(
+    c,
+    { too_many_segments: '' },
+    () =>
+      segment
+        ? changeSegment(db, editor, { id: segment.id, ...change, ifMatch })
+        : createSegment(db, editor, change),
+    segment && {
+      version: versionOfSegment(segment),
+      fields: await storedFields(db, editor.orgId, { segment, filter }),
+    },
+  );
+  if ('errors' in saved) {
+    const { version } = saved.typed;
+    return await again({ errors: saved.errors, version: version as string });
   }
-  const saved = segment
-    ? await changeSegment(db, editor, { id: segment.id, name: name.trim(), filter })
-    : await createSegment(db, editor, { name: name.trim(), filter });
   return redirectWith(c, `${segmentsPath(c)}/${saved.id}`, `Segment “${saved.name}” saved.`);
+}
+
+/** The stored values of the form. Conditions are one field, in words. */
+async function storedFields(
+  db: Db,
+  orgId: string,
+  { segment: { name, filter }, filter: typed }: { segment: Segment; filter: PeopleFilter },
+) {
+  if (JSON.stringify(rowsOf(filter)) === JSON.stringify(rowsOf(typed))) return { name };
+  const choices = await readChoices(db, orgId);
+  const texts = filter.all.map((condition) => conditionText(condition, choices));
+  return { name, conditions: texts.join(', ') };
 }
 
 type Building = {
   segment?: Segment | undefined;
   rows: readonly Row[];
   name: string | undefined;
+  version?: string | undefined;
   errors?: Readonly<Record<string, string>>;
 };
 
 async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
-  const { segment, rows, name = '', errors = {} } = building;
-  const { id: orgId, role } = c.var.organization;
+  const { segment, name = '', errors = {}, version } = building;
+  const rows = building.rows.length === 0 ? [emptyRow] : building.rows;
+  const { id: orgId } = c.var.organization;
   const { filter } = readFilter(rows);
-  const [surveys, tags, preview] = await Promise.all([
-    listSurveyNames(db, orgId),
-    listTags(db, orgId),
+  const [choices, preview] = await Promise.all([
+    readChoices(db, orgId),
     filter ? previewPeople(db, orgId, filter) : undefined,
   ]);
-  const path = segment ? `${segmentsPath(c)}/${segment.id}` : `${segmentsPath(c)}/new`;
-  const typed = Object.fromEntries(
-    rows.flatMap((row, at) => Object.entries(row).map(([key, value]) => [`${key}_${at}`, value])),
-  );
-  const form: FormState = { ...emptyForm({ ...typed, name }), errors };
-  const choices = {
-    surveys: surveys.map(({ id, name }) => ({ value: id, text: name })),
-    tags: tags.map(({ id, name }) => ({ value: id, text: name })),
-  };
-  const mayChange = role !== 'viewer';
+  const here = segment ? `${segmentsPath(c)}/${segment.id}` : segmentsPath(c);
+  const path = segment ? `${here}/edit` : `${here}/new`;
+  const form: FormState = { typed: { name, ...(version && { version }) }, errors };
   const body = (
-    <>
+    <div class="grid main-side">
       <form
         method="post"
         action={path}
@@ -248,40 +482,64 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
         hx-swap="outerHTML"
         hx-sync="this:replace"
       >
+        {/* Enter presses the first button of a form. */}
+        <button type="submit" name="do" value="save" hidden>
+          Save
+        </button>
         <FormErrors form={form} />
-        <Field name="name" label="Name" form={form} maxlength={200} required />
-        {(rows.length === 0 ? [emptyRow] : rows).map((row, at) => (
-          <Condition row={row} at={at} form={form} choices={choices} />
-        ))}
-        {mayChange ? (
-          <div class="acts">
-            <button type="submit" name="do" value="save" class="primary">
-              Save
-            </button>
-            <button type="submit" name="do" value="add" formnovalidate>
-              Add condition
-            </button>
-            {segment ? <LinkButton href={`${path}/delete`} text="Delete" kind="danger" /> : null}
-          </div>
-        ) : null}
+        <Version form={form} value={segment && versionOfSegment(segment)} />
+        <Field name="name" label="Name" form={form} maxlength={200} autocomplete="off" required />
+        <fieldset
+          id="conditions"
+          class="stack"
+          hx-get={path}
+          hx-trigger="change target:select"
+          hx-include="closest form"
+          hx-target="this"
+          hx-select="#conditions"
+          hx-swap="outerMorph"
+        >
+          <legend>People who match all of these</legend>
+          {rows.map((row, at) => (
+            <ConditionRow row={row} at={at} form={form} choices={choices} />
+          ))}
+          {errors['conditions'] ? (
+            <div class="field">
+              <p class="error">{errors['conditions']}</p>
+            </div>
+          ) : null}
+        </fieldset>
+        <div class="acts">
+          <button type="submit" name="do" value="add" formnovalidate>
+            <Icon name="plus" />
+            Add condition
+          </button>
+          <button type="submit" name="do" value="count" formnovalidate data-preview-button>
+            Count people
+          </button>
+        </div>
+        <div class="acts">
+          <button type="submit" name="do" value="save" class="primary">
+            Save
+          </button>
+          <LinkButton href={here} text="Cancel" kind="quiet" />
+        </div>
       </form>
       <Preview preview={preview} people={peoplePath(c)} />
-    </>
+    </div>
   );
-  const title = segment ? segment.name : 'New segment';
+  const title = segment ? `Edit “${segment.name}”` : 'New segment';
   return renderScreen(c, { ...frame(c), title, status: statusOf(form), body });
 }
 
-const fieldOptions = [
-  { value: 'property', text: 'Property' },
-  { value: 'language', text: 'Language' },
-  { value: 'last_asked_days', text: 'Days since last asked' },
-  { value: 'last_score', text: 'Last score' },
-  { value: 'last_category', text: 'Last category' },
-  { value: 'tag', text: 'Tag' },
-  { value: 'survey_id', text: 'Survey' },
-];
-
+const fieldTexts: Readonly<Record<string, string>> = {
+  language: 'Language',
+  last_asked_days: 'Days since last asked',
+  last_score: 'Last score',
+  last_category: 'Last category',
+  tag: 'Tag',
+  survey_id: 'Survey',
+};
 const opTexts: Readonly<Record<FilterOp | 'missing', string>> = {
   is: 'is',
   is_not: 'is not',
@@ -291,63 +549,120 @@ const opTexts: Readonly<Record<FilterOp | 'missing', string>> = {
   exists: 'has a value',
   missing: 'has no value',
 };
-const opOptions = Object.entries(opTexts).map(([value, text]) => ({ value, text }));
-
-const categoryOptions = ['promoter', 'passive', 'detractor'].map((value) => ({
-  value,
-  text: sentence(value).slice(0, -1),
-}));
-
-type Options = readonly { value: string; text: string }[];
-type ConditionProps = {
-  row: Row;
-  at: number;
-  form: FormState;
-  choices: { surveys: Options; tags: Options };
+/** The operators of a field, all of them before it is chosen. */
+const opsOf = (field: string) => {
+  const ops: readonly string[] = opsOfField(field || propertyPrefix);
+  return Object.entries(opTexts)
+    .filter(([op]) => ops.includes(op === 'missing' ? 'exists' : op))
+    .map(([value, text]) => ({ value, text }));
 };
 
-function Condition({ row, at, form, choices }: ConditionProps) {
-  const picked = {
-    tag: choices.tags,
-    survey_id: choices.surveys,
-    last_category: categoryOptions,
-  }[row.field as 'tag'];
+const toOptions = (names: readonly { id: string; name: string }[]) =>
+  names.map(({ id, name }) => ({ value: id, text: name }));
+
+/** Choices of a field whose values are a closed list. */
+const closedValues = (field: string, { surveys, tags }: Choices) =>
+  ({
+    tag: toOptions(tags),
+    survey_id: toOptions(surveys),
+    last_category: filterCategories.map((value) => ({ value, text: capital(value) })),
+  })[field];
+
+/** Values to pick or to type. */
+const commonValues = (field: string, properties: readonly PropertyValues[]) =>
+  field === 'language'
+    ? languageChoices(undefined).map(({ value }) => value)
+    : (properties.find(({ name }) => propertyPrefix + name === field)?.values ?? []);
+
+const fieldOptions = (selected: string, properties: readonly PropertyValues[]) => {
+  const names = properties.map(({ name }) => propertyPrefix + name);
+  if (isProperty(selected) && !names.includes(selected)) names.push(selected);
+  return [
+    { value: '', text: 'Choose' },
+    {
+      group: 'Properties',
+      options: [
+        ...names.map((value) => ({ value, text: value.slice(propertyPrefix.length) })),
+        { value: 'property', text: 'Other property' },
+      ],
+    },
+    {
+      group: 'History',
+      options: Object.entries(fieldTexts).map(([value, text]) => ({ value, text })),
+    },
+  ];
+};
+
+type RowProps = { row: Row; at: number; form: FormState; choices: Choices };
+
+function ConditionRow({ row, at, form, choices }: RowProps) {
+  const { field, property, op, value } = row;
+  const picked = closedValues(field, choices);
+  const common = commonValues(field, choices.properties);
   const name = `value_${at}`;
   return (
-    <fieldset class="stack tight">
+    <fieldset class={at === 0 ? 'toolbar' : 'toolbar opts'}>
       <legend class="hidden">Condition {at + 1}</legend>
-      <div class="toolbar">
-        <Select
-          name={`field_${at}`}
-          label="Field"
-          options={fieldOptions}
-          value={row.field}
-          form={form}
-        />
+      <Select
+        name={`field_${at}`}
+        label="Field"
+        options={fieldOptions(field, choices.properties)}
+        value={field}
+        form={form}
+      />
+      {field === 'property' ? (
         <Field
           name={`property_${at}`}
           label="Property name"
-          value={row.property}
+          value={property}
           form={form}
-          placeholder="plan"
           autocomplete="off"
         />
-        <Select name={`op_${at}`} label="Operator" options={opOptions} value={row.op} form={form} />
-        {picked ? (
-          <Select
+      ) : null}
+      <Select
+        name={`op_${at}`}
+        label="Operator"
+        options={opsOf(fieldOf(row))}
+        value={op}
+        form={form}
+      />
+      {op === 'exists' || op === 'missing' ? null : picked ? (
+        <Select
+          name={name}
+          label="Value"
+          options={[{ value: '', text: 'Choose' }, ...picked]}
+          value={value}
+          form={form}
+        />
+      ) : (
+        <>
+          <Field
             name={name}
             label="Value"
-            options={[{ value: '', text: 'Choose' }, ...picked]}
-            value={row.value}
+            value={value}
             form={form}
+            autocomplete="off"
+            list={common.length > 0 ? `values_${at}` : undefined}
           />
-        ) : (
-          <Field name={name} label="Value" value={row.value} form={form} autocomplete="off" />
-        )}
-        <button type="submit" name="do" value={`remove_${at}`} class="mini" formnovalidate>
-          Remove<span class="hidden"> condition {at + 1}</span>
-        </button>
-      </div>
+          {common.length > 0 ? (
+            <datalist id={`values_${at}`}>
+              {common.map((each) => (
+                <option value={each} />
+              ))}
+            </datalist>
+          ) : null}
+        </>
+      )}
+      <button
+        type="submit"
+        name="do"
+        value={`remove_${at}`}
+        class="square quiet"
+        aria-label={`Remove condition ${at + 1}`}
+        formnovalidate
+      >
+        <Icon name="x" />
+      </button>
     </fieldset>
   );
 }
@@ -355,33 +670,53 @@ function Condition({ row, at, form, choices }: ConditionProps) {
 type PreviewProps = {
   preview: Awaited<ReturnType<typeof previewPeople>> | undefined;
   people: string;
+  /** The list of all of them. */
+  all?: string;
 };
 
-function Preview({ preview, people }: PreviewProps) {
+function Preview({ preview, people, all }: PreviewProps) {
   const says = preview
     ? counted(preview.count, 'person matches', 'people match')
-    : 'Complete the conditions';
+    : 'Complete the conditions to count people';
   return (
     <Live id="preview" says={says}>
-      <div class="title">
-        <h2>{says}</h2>
-      </div>
-      {preview && preview.count > 0 ? (
-        <div class="card flush">
-          <DataTable
-            caption="Newest matching people"
-            columns={['Email', 'Name']}
-            rows={preview.people.map(({ id, email, name }) => ({
-              cells: [
-                <a href={`${people}/${id}`}>
-                  <bdi>{email}</bdi>
-                </a>,
-                <bdi>{name ?? ''}</bdi>,
-              ],
-            }))}
-          />
+      <section class="card" aria-labelledby="count">
+        <div class="title">
+          <h2 id="count">{says}</h2>
+          {all ? <a href={all}>Show in People</a> : <span class="sub">The newest ones</span>}
         </div>
-      ) : null}
+        <ul class="stack tight">
+          {preview?.people.map(({ id, email, name }) => (
+            <li>
+              <PersonLink person={{ id, email, name }} path={people} />
+            </li>
+          ))}
+        </ul>
+      </section>
     </Live>
   );
 }
+
+type PersonLinkProps = {
+  person: { id: string; email: string; name: string | null };
+  path: string;
+};
+
+/** Initials, name and address. */
+export const PersonLink = ({ person: { id, email, name }, path }: PersonLinkProps) => (
+  <div class="person">
+    <Avatar name={name ?? email} />
+    <div>
+      <a class="plain" href={`${path}/${id}`}>
+        <bdi>{name ?? <Breakable text={email} />}</bdi>
+      </a>
+      {name ? (
+        <small class="soft">
+          <bdi>
+            <Breakable text={email} />
+          </bdi>
+        </small>
+      ) : null}
+    </div>
+  </div>
+);

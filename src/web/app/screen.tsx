@@ -46,6 +46,8 @@ export type Screen = {
   heading?: Child;
   /** One line below the heading. */
   about?: Child;
+  /** The name of a person, for their initials beside the heading. */
+  avatar?: string;
   /** The current item of the navigation. */
   section: Section;
   body: Child;
@@ -55,7 +57,7 @@ export type Screen = {
   trail?: readonly TrailStep[];
   /** Pages of the same thing, below its heading. */
   tabs?: Child;
-  /** Views of the inbox, listed below Responses. */
+  /** Saved views or segments, listed below the section. */
   views?: readonly View[];
   status?: ContentfulStatusCode;
 };
@@ -64,7 +66,7 @@ type View = TrailStep & { count?: number; current: boolean };
 
 /** A page of the app, with the notice of the previous action. */
 export function renderScreen(c: Context, screen: Screen): Response {
-  const { title, heading = title, about, section, body, actions, tabs } = screen;
+  const { title, heading = title, about, avatar, section, body, actions, tabs } = screen;
   const { trail = [], views, status = 200 } = screen;
   const reader = readerOf(c);
   const notice = takeFlash(c);
@@ -77,10 +79,13 @@ export function renderScreen(c: Context, screen: Screen): Response {
       <main id="main" tabindex={-1}>
         {reader.organization ? <p class="on-paper name">{reader.organization.name}</p> : null}
         <div class="head">
-          <div>
-            {trail.length === 0 ? null : <Trail steps={trail} />}
-            <h1>{heading}</h1>
-            {about ? <p>{about}</p> : null}
+          <div class={avatar ? 'person' : undefined}>
+            {avatar ? <Avatar name={avatar} size="lg" /> : null}
+            <div>
+              {trail.length === 0 ? null : <Trail steps={trail} />}
+              <h1>{heading}</h1>
+              {about ? <p>{about}</p> : null}
+            </div>
           </div>
           {actions ? <div class="acts">{actions}</div> : null}
         </div>
@@ -294,7 +299,7 @@ function NavItems({ organization, section, views }: NavItemsProps) {
             </span>
           ) : null}
         </a>
-        {place === 'responses' && views.length > 0 ? (
+        {place === section && views.length > 0 ? (
           <ul class="views">
             {views.map((view) => (
               <li>
