@@ -232,7 +232,7 @@ export function answerInWords({ options }: Question, { value, other, text }: Sto
   return [...labels, ...(other ? [other] : [])].join('; ');
 }
 
-/** Saves a question as it changes. Sending the form is left to the button. */
+/** Saves a question as it changes. The note that it is saved has its room from the start: a button that moves misses the press that caused the save. */
 export const saveScript = [
   "const form=document.querySelector('.questions'),out=form.querySelector('output')",
   "form.addEventListener('change',async({target})=>{const id=target.name.split('.')[0],open=form.querySelector('[type=radio][value=\"\"][name='+id+']');if(open&&target.name!==id&&target.value)open.checked=true;const data=new FormData(form),given=data.getAll(id).filter(Boolean),value=target.closest('[data-several=true]')?given:given[0]??null;out.textContent='';try{const saved=await fetch(form.action,{method:'POST',keepalive:true,headers:{'Content-Type':'application/json'},body:JSON.stringify({response_id:data.get('response_id')??undefined,answers:[{question_id:id,value,other:data.get(id+'.other')}]})});if(saved.ok)out.textContent=out.dataset.saved}catch{}})",
@@ -251,6 +251,5 @@ export const questionsStyle = oneLine(`
 .option:has(:checked) { border-color: var(--accent); background: var(--soft) }
 .other input[type=text] { width: 100%; min-height: 2.75rem; padding: .5rem .875rem; border: 1.5px solid var(--line); border-radius: .75rem; background: transparent; color: inherit; font: inherit }
 .send a { display: inline-block; padding: .75rem; color: var(--muted) }
-.send output { color: var(--muted); font-size: .9375rem }
-.send output:empty { display: none }
+.send output { min-height: 1.5em; color: var(--muted); font-size: .9375rem }
 `);

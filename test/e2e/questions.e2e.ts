@@ -76,6 +76,18 @@ for (const javaScriptEnabled of [false, true]) {
   });
 }
 
+test('a slow press on Send counts while the last answer is being saved', async () => {
+  const { address } = await asked();
+  const context = await browser.newContext(phone);
+  const page = await context.newPage();
+  await page.goto(`${address}?score=9`);
+  await page.getByRole('button').click();
+  await page.getByLabel('What can we improve?').fill('Darker roasts');
+  await page.getByRole('button', { name: 'Send' }).click({ delay: 400 });
+  await page.getByText('Darker roasts', { exact: true }).and(page.locator('dd')).waitFor();
+  await context.close();
+});
+
 test('each answer is saved as it changes, by the keyboard too', async () => {
   const { address, saved } = await asked();
   const context = await browser.newContext(desktop);
