@@ -1,3 +1,4 @@
+import { anyPerson, fillIn } from '../surveys/texts.ts';
 import { Bar, Funnel } from '../web/app/drawings.tsx';
 import { counted } from '../web/app/lists.tsx';
 import type { QuestionResult } from './results.ts';
@@ -6,7 +7,9 @@ type ResultsProps = { results: readonly QuestionResult[]; survey: string; respon
 
 /** How the follow-up questions of a survey were answered: a meter for each option, and a link to the texts. */
 export function QuestionResults({ results, survey, responses }: ResultsProps) {
-  const shown = results.filter(({ archived, answered }) => !archived || answered > 0);
+  const shown = results
+    .filter(({ archived, answered }) => !archived || answered > 0)
+    .map((result) => ({ ...result, text: fillIn(result.text, anyPerson) }));
   if (shown.length === 0) return null;
   return (
     <section class="stack" aria-labelledby="questions">

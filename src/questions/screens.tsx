@@ -6,6 +6,7 @@ import { idParam } from '../lib/validation/parse.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
 import { type Category, type SurveyType, scoreText } from '../survey-types.ts';
 import { getOrgSurvey } from '../surveys/queries.ts';
+import { anyPerson, fillIn } from '../surveys/texts.ts';
 import { Chip, Time } from '../web/app/badges.tsx';
 import { counted, EmptyState, PagedList } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
@@ -20,10 +21,11 @@ export const questionScreens = ({ db }: { db: Db }) =>
     const { page, limit } = parsePage(c.req.queries());
     const kind = question.kind === 'text' ? 'answered' : 'other';
     const { texts, total } = await listTexts(db, orgId, { id: question.id, kind, page, limit });
+    const title = fillIn(question.text, anyPerson);
     const [list, here] = [`/o/${slug}/surveys`, `/o/${slug}/surveys/${survey.id}`];
     return renderScreen(c, {
-      title: question.text,
-      heading: <bdi>{question.text}</bdi>,
+      title,
+      heading: <bdi>{title}</bdi>,
       section: 'surveys',
       trail: [
         { text: 'Surveys', href: list },

@@ -1,10 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { Response } from '../responses/schemas.ts';
-import { LinkButton } from '../web/app/forms.tsx';
+import { anyPerson, fillIn } from '../surveys/texts.ts';
 import { Facts } from '../web/app/lists.tsx';
-import type { Question } from './definition.ts';
-import { valuesOf } from './results.ts';
 
 type ShownAnswer = v.InferOutput<typeof Response>['answers'][number];
 
@@ -14,10 +12,10 @@ type AnswerFactsProps = { answers: readonly ShownAnswer[]; path: string; surveyI
 export function AnswerFacts({ answers, path, surveyId }: AnswerFactsProps) {
   if (answers.length === 0) return null;
   return (
-    <section aria-label="Follow-up answers">
+    <section class="answers" aria-label="Follow-up answers">
       <Facts
         facts={answers.map((answer) => [
-          answer.question,
+          fillIn(answer.question, anyPerson),
           <AnswerValue {...{ answer, path, surveyId }} />,
         ])}
       />
@@ -55,43 +53,5 @@ function AnswerValue({
         </>
       ))}
     </>
-  );
-}
-
-type AnswerFiltersProps = { path: string; query: URLSearchParams; questions: readonly Question[] };
-
-const prefix = 'answer.';
-
-export const hasAnswerFilter = (query: URLSearchParams) =>
-  [...query.keys()].some((name) => name.startsWith(prefix));
-
-/** Active filters by answer, each with a link that removes it. */
-export function AnswerFilters({ path, query, questions }: AnswerFiltersProps) {
-  const filters = [...query].filter(([name]) => name.startsWith(prefix));
-  if (filters.length === 0) return null;
-  return (
-    <ul class="acts" aria-label="Answer filters">
-      {filters.map(([parameter, value]) => {
-        const question = questions.find(({ id }) => id === parameter.slice(prefix.length));
-        const option = question && valuesOf(question).find(({ id }) => id === value);
-        const words = `${question?.text ?? 'Unknown question'}: ${option?.label ?? value}`;
-        const rest = new URLSearchParams(query);
-        rest.delete(parameter, value);
-        rest.delete('page');
-        return (
-          <li>
-            <span>
-              <bdi>{words}</bdi>
-            </span>{' '}
-            <LinkButton
-              href={`${path}?${rest}`}
-              text="Remove"
-              about={`the filter ${words}`}
-              kind="quiet"
-            />
-          </li>
-        );
-      })}
-    </ul>
   );
 }

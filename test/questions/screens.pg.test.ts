@@ -13,7 +13,7 @@ const definition = mergeQuestions(
   [],
   [
     { kind: 'choice', text: 'Where from?', options: [{ label: 'Friend' }, { label: 'Web' }] },
-    { kind: 'text', text: 'What else?' },
+    { kind: 'text', text: 'What else, {{first_name|dear customer}}?' },
   ],
   new Set(),
 );
@@ -44,6 +44,7 @@ test('the page of a survey counts the answers and links to them', async () => {
   const html = await page(`/surveys/${survey}`);
   assert.match(html, /Follow-up questions/);
   assert.match(html, /1 answer of 2 responses/);
+  assert.match(html, /What else, dear customer\?/);
   assert.ok(html.includes(`responses?survey_id=${survey}&amp;answer.${from.id}=${friend}`));
   assert.ok(html.includes(`/surveys/${survey}/questions/${more.id}`));
 });
@@ -58,7 +59,7 @@ test('text answers are listed with their scores', async () => {
 
 test('a response shows its answers, and the inbox its filter by answer', async () => {
   const detail = await page(`/responses/${response}`);
-  assert.match(detail, /Where from\?.*Friend.*What else\?.*Roast &lt;darker&gt;/s);
+  assert.match(detail, /Where from\?.*Friend.*What else, dear customer\?.*Roast &lt;darker&gt;/s);
   const filtered = await page(`/responses?survey_id=${survey}&answer.${from.id}=${friend}`);
   assert.match(filtered, /1 response/);
   assert.match(filtered, /Where from\?: Friend/);

@@ -1,6 +1,7 @@
 import { capital } from '../../errors.ts';
 import { valuesOf } from '../../questions/results.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
+import { anyPerson, fillIn } from '../../surveys/texts.ts';
 import { type ControlOption, Field, type FormState, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { FilterForm } from '../../web/app/lists.tsx';
@@ -95,7 +96,7 @@ export function Filters(props: FiltersProps) {
                 options={[
                   add,
                   ...asked.map((question) => ({
-                    group: question.text,
+                    group: fillIn(question.text, anyPerson),
                     options: valuesOf(question).map((option) => ({
                       value: `${question.id}=${option.id}`,
                       text: option.label,
@@ -160,7 +161,8 @@ function describeFilter([name, value]: [string, string], { choices, recent }: Na
   if (prefix === 'answer') {
     const question = recent.questions.find(({ id }) => id === key);
     const option = question && valuesOf(question).find(({ id }) => id === value);
-    return { label: question?.text ?? 'Unknown question', text: option?.label ?? value };
+    const label = question ? fillIn(question.text, anyPerson) : 'Unknown question';
+    return { label, text: option?.label ?? value };
   }
   switch (name) {
     case 'survey_id':
