@@ -1417,7 +1417,7 @@ create function answer_cell(question jsonb, given jsonb)
  returns text
  language sql
  immutable parallel safe
-return case (question ->> 'kind') when 'text' then (given ->> 'text') when 'scale' then (given ->> 'value') else nullif(concat_ws('; ', (select string_agg((options.o ->> 'label'), ';' order by options.place) as string_agg from jsonb_array_elements((answer_cell.question -> 'options')) with ordinality options(o, place) where (((answer_cell.given -> 'value') @> jsonb_build_array((options.o -> 'id'))) or ((answer_cell.given -> 'value') = (options.o -> 'id')))), (given ->> 'other')), '') end
+return case (question ->> 'kind') when 'text' then (given ->> 'text') when 'scale' then (given ->> 'value') else nullif(concat_ws(';', (select string_agg((options.o ->> 'label'), ';' order by options.place) as string_agg from jsonb_array_elements((answer_cell.question -> 'options')) with ordinality options(o, place) where (((answer_cell.given -> 'value') @> jsonb_build_array((options.o -> 'id'))) or ((answer_cell.given -> 'value') = (options.o -> 'id')))), (given ->> 'other')), '') end
 ;
 
 create function answer_facets(answers jsonb)

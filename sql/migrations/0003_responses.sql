@@ -631,7 +631,7 @@ language sql immutable parallel safe
 return case question ->> 'kind'
   when 'text' then given ->> 'text'
   when 'scale' then given ->> 'value'
-  else nullif(concat_ws('; ', (
+  else nullif(concat_ws(';', (
     select string_agg(o ->> 'label', ';' order by place)
     from jsonb_array_elements(question -> 'options') with ordinality as options (o, place)
     where given -> 'value' @> jsonb_build_array(o -> 'id') or given -> 'value' = o -> 'id'

@@ -154,7 +154,7 @@ test('an export has a column for each question', async () => {
   const [header, ...rows] = (await get(`/responses/export?survey_id=${survey}`)).text.split('\r\n');
   assert.match(header!, /,Why\?,Why\? 2,Where from\?,score 2$/);
   assert.match(rows[0]!, /,,,Web,$/);
-  assert.match(rows[1]!, /,Price; or so; Rude,10,,$/);
+  assert.match(rows[1]!, /,Price; or so;Rude,10,,$/);
   assert.match(rows[2]!, /,Taste;Price; or so,3,,"'=Sour, and ""late""\nvery"$/);
   const lines = (await get(`/responses/export?survey_id=${survey}&format=jsonl`)).text
     .trim()
