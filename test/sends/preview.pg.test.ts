@@ -36,6 +36,14 @@ for (const [typed, field] of mistakes) {
   });
 }
 
+test('preview leaves out a question that is not written yet', async () => {
+  const added = { 'questions.1.kind': 'choice', 'questions.1.text': 'From where?' };
+  const written = { 'questions.2.kind': 'text', 'questions.2.text': 'What else?' };
+  const html = await preview({ 'preview.show': 'questions', ...added, ...written });
+  assert.match(html, /What else\?/);
+  assert.doesNotMatch(html, /From where|No preview/);
+});
+
 /** Text of the thank-you page for an example answer. */
 const examples: [type: string, kind: string, score: number][] = [
   ['nps', 'promoter', 9],

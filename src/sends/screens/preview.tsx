@@ -85,7 +85,7 @@ export const previewScreens = (tools: PreviewTools) =>
       return redirectWith(c, c.req.path.replace(/\/test-mail$/, from), text, kind);
     });
 
-/** Fills empty fields with examples, so that an unfinished survey has a preview. */
+/** Fills empty fields with examples and leaves out unfinished questions, so that an unfinished survey has a preview. */
 const withExamples = (input: ReturnType<typeof readSurveyFields>) => ({
   ...input,
   name: input.name || 'Survey',
@@ -93,7 +93,14 @@ const withExamples = (input: ReturnType<typeof readSurveyFields>) => ({
     input.question_text || (isSurveyType(input.type) ? typeFacts(input.type).question('us') : ''),
   from_name: input.from_name || 'Sender',
   from_email: input.from_email || 'sender@example.com',
+  questions: input.questions.filter(isWritten),
 });
+
+/** An archived question has no text here. */
+const isWritten = (question: ReturnType<typeof readSurveyFields>['questions'][number]) =>
+  'text' in question &&
+  question.text !== '' &&
+  (question.options === undefined || question.options.length >= 2);
 
 const labels: Readonly<Record<string, string>> = {
   question_text: 'Question',
