@@ -126,7 +126,7 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
         SurveyChangeInput,
         change,
         (changes) => changeSurvey(tools, editor, { id: survey.id, change: changes, ifMatch }),
-        storedOf(survey, fields, answered),
+        storedOf(c, { survey, fields, answered }),
       )
     : await trySave(
         c,
@@ -190,12 +190,15 @@ const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']
 
 /** The stored values of the form's fields, including fields that only one of the two versions has. */
 function storedOf(
-  survey: ManagedSurvey,
-  fields: FormState['typed'],
-  answered: boolean,
+  c: Context<ScreenEnv>,
+  {
+    survey,
+    fields,
+    answered,
+  }: { survey: ManagedSurvey; fields: FormState['typed']; answered: boolean },
 ): StoredForm {
   const hours = Object.fromEntries(hourFields.map(({ name, value }) => [name, value]));
-  const stored: FormState['typed'] = { ...hours, ...surveyToFields(survey) };
+  const stored: FormState['typed'] = { ...hours, ...zoneOf(c), ...surveyToFields(survey) };
   const names = Object.keys({ ...stored, ...fields })
     .filter((name) => surveyField.test(name))
     .filter((name) => !answered || (name !== 'type' && name !== 'audience'));
@@ -223,6 +226,11 @@ type ShownForm = {
   notice?: FlashNotice | undefined;
 };
 
+/** A survey without sending days starts with the time zone of its organization. */
+const zoneOf = (c: Context<ScreenEnv>) => ({
+  'send_window.time_zone': c.var.organization.timeZone,
+});
+
 function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: ShownForm) {
   const surveys = surveysPath(c.var.organization);
   const here = survey ? `${surveys}/${survey.id}` : surveys;
@@ -248,7 +256,7 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: S
       <>
         {notice ? <Notice {...notice} /> : null}
         <SurveyForm
-          form={form}
+          form={{ ...form, typed: { ...zoneOf(c), ...form.typed } }}
           action={survey ? `${here}/edit` : surveys}
           cancel={here}
           surveys={surveys}
@@ -589,7 +597,7 @@ function AskingFields({ form }: { form: FormState }) {
       />
       <div class="inline">
         <Fields form={form} fields={hourFields} />
-        <TimeZoneSelect name="send_window.time_zone" label="Time zone" form={form} value="UTC" />
+        <TimeZoneSelect name="send_window.time_zone" label="Time zone" form={form} />
       </div>
     </>
   );

@@ -78,7 +78,8 @@ function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boole
       <h2 id="website">On a website</h2>
       {origins.length === 0 ? (
         <p>
-          Not enabled for any website. {edits ? <a href={`${here}/edit`}>Add websites</a> : null}
+          Not enabled for any website.{' '}
+          {edits ? <a href={`${here}/edit#embed.origins`}>Add websites</a> : null}
         </p>
       ) : (
         <>
