@@ -215,9 +215,10 @@ function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: numbe
   if (total === 0) return 'This survey has no contacts yet.';
   if (mailed + blocked === 0 && alreadyAsked > 0)
     return 'Every contact of this survey has already been asked.';
-  return mailed === total
+  const rest = total - mailed;
+  return rest === 0
     ? `All ${counted(total, 'contact')}. Nothing has been sent yet.`
-    : `The other ${count(total - mailed)} of ${count(total)} contacts are skipped. Nothing has been sent yet.`;
+    : `The other ${count(rest)} of ${count(total)} contacts ${rest === 1 ? 'is' : 'are'} skipped. Nothing has been sent yet.`;
 }
 
 function audienceSentence(mailed: number, total: number): string {
@@ -267,7 +268,9 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
   return (
     <section class="card" aria-labelledby="why">
       <div class="title">
-        <h2 id="why">Why {count(others)} are skipped</h2>
+        <h2 id="why">
+          Why {count(others)} {others === 1 ? 'is' : 'are'} skipped
+        </h2>
         <LinkButton href={csv} text="Download all (CSV)" kind="quiet" />
       </div>
       <DataTable
