@@ -23,15 +23,15 @@ export async function addContact(
     const [saved] = await saveContacts(tx, survey, [input]).catch((error: unknown) => {
       throw violatesErasure(error) ? addressErased() : error;
     });
-    const { id, email, name, round, status, created_at, properties, added } = saved!;
+    const { key: _key, token: _token, properties, added, ...contact } = saved!;
     const complaint = validateProperties(properties);
     if (complaint)
       throw new Refusal('invalid', `properties: together with the existing ones, ${complaint}`);
     if (added) await reopenSurvey(tx, writer.orgId, surveyId);
-    const target = { kind: 'contact', id };
+    const target = { kind: 'contact', id: contact.id };
     const details = { survey: surveyId, added };
     await recordAct(tx, { ...writer, act: 'contact.saved', target, details });
-    return { id, email, name, round, status, created_at };
+    return contact;
   });
 }
 
