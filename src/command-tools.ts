@@ -12,7 +12,7 @@ import {
   UsageError,
   type Values,
 } from './lib/cli/command.ts';
-import { readTextFile } from './lib/cli/files.ts';
+import { readTable } from './lib/cli/files.ts';
 import type { Db, Sql } from './lib/db/db.ts';
 import { migrate, refuseUnfitPostgres, schemaState } from './lib/db/migrate.ts';
 import { prepareQueue } from './lib/queue/enqueue.ts';
@@ -107,9 +107,14 @@ export async function organizationOf(
   return row.org_id;
 }
 
-/** Reads a CSV file and tells its encoding if it is a guess. */
-export async function readCsvFile(tools: CommandTools, path: string) {
-  const file = await readTextFile(path);
+export const sheetOption = optional(v.string(), 'NAME', 'sheet of a workbook (its only one)');
+
+/** Reads a CSV file or a workbook, and tells its encoding if it is a guess. */
+export async function readCsvFile(
+  tools: CommandTools,
+  { file: path, sheet }: { file: string; sheet?: string | undefined },
+) {
+  const file = await readTable(path, sheet);
   if (file.encoding !== 'UTF-8') tools.say(`${file.name} is read as ${file.encoding}`);
   return file;
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { commandWriter } from '../audit/acts.ts';
-import { databaseCommand, readCsvFile } from '../command-tools.ts';
+import { databaseCommand, readCsvFile, sheetOption } from '../command-tools.ts';
 import { createProgress, id, option } from '../lib/cli/command.ts';
 import { getSurvey } from '../surveys/queries.ts';
 import { importContacts } from './import.ts';
@@ -13,12 +13,13 @@ export const importContactsCommand = databaseCommand({
     file: option(
       v.string(),
       'FILE',
-      'CSV with a header row: email, name, other columns become properties; - reads stdin',
+      'CSV or .xlsx with a header row: email, name, other columns become properties; - reads stdin',
     ),
+    sheet: sheetOption,
   },
   operands: ['file'],
-  async run(db, { survey, file }, { tools }) {
-    const { text } = await readCsvFile(tools, file);
+  async run(db, { survey, ...input }, { tools }) {
+    const { text } = await readCsvFile(tools, input);
     const { org_id: orgId } = await getSurvey(db, survey);
     const writer = { ...commandWriter(orgId), surveyId: survey };
     const data = await importContacts({ db, onProgress: createProgress('contacts') }, writer, text);

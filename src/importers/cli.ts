@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { commandWriter } from '../audit/acts.ts';
-import { databaseCommand, readCsvFile } from '../command-tools.ts';
+import { databaseCommand, readCsvFile, sheetOption } from '../command-tools.ts';
 import { createProgress, flag, id, OneOf, option, optional } from '../lib/cli/command.ts';
 import { TimeZone } from '../organizations/manage.ts';
 import { getSurvey } from '../surveys/queries.ts';
@@ -21,13 +21,14 @@ const importOf = (service: FormerService) =>
       ),
       'time-zone': optional(TimeZone, 'ZONE', 'time zone of times without one (UTC)'),
       'dry-run': flag('reports what would be imported, and writes nothing'),
-      file: option(v.string(), 'FILE', 'CSV; - reads stdin'),
+      file: option(v.string(), 'FILE', 'CSV or .xlsx; - reads stdin'),
+      sheet: sheetOption,
     },
     operands: ['file'],
-    async run(db, { survey, file: path, as, ...options }, { tools }) {
+    async run(db, { survey, as, ...options }, { tools }) {
       const { 'dry-run': dryRun, 'time-zone': zone = 'UTC' } = options;
       const { org_id: orgId, type } = await getSurvey(db, survey);
-      const { name, text: content } = await readCsvFile(tools, path);
+      const { name, text: content } = await readCsvFile(tools, options);
       const opened = await openExport(service, { name, pieces: () => [content] }, as);
       const writer = { ...commandWriter(orgId), surveyId: survey, author: service.name };
       const report = await importExport({ db, onProgress: createProgress('rows') }, writer, {

@@ -1,10 +1,13 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
+import { maxUploadBytes, runInUploadSlot } from '../contacts/upload.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
 import { decodeStream } from '../lib/cli/files.ts';
+import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { UploadedFile } from '../lib/http/multipart.ts';
 import type { JobRun } from '../lib/queue/task.ts';
+import { oneLine } from '../lib/validation/parse.ts';
 import { ensureQuestions } from '../questions/import.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { addSurvey } from '../surveys/lifecycle.ts';
@@ -85,8 +88,12 @@ export async function receiveFiles({ db }: ImportTools, by: Writer, read: FileRe
   const importId = await insertImport(db, orgId, actor);
   const id = { orgId, importId };
   let files = 0;
+  async function store(name: string, text: Text) {
+    if (files === maxImportFiles) throw new Refusal('too_large', tooMany);
+    await storeText(db, id, { name, place: files++, text });
+  }
   try {
-    const choice = await read((file) => storeFile(db, id, { ...file, place: files++ }));
+    const choice = await read((file) => storeFile(orgId, file, store));
     if (files === 0) throw new Refusal('invalid', 'Choose one or more files.');
     await requestCheck({ db }, by, importId, choice);
     return importId;
@@ -96,32 +103,71 @@ export async function receiveFiles({ db }: ImportTools, by: Writer, read: FileRe
   }
 }
 
+const tooMany = `Choose at most ${maxImportFiles} files. Each sheet of a workbook counts as a file.`;
+
+type Text = AsyncIterable<string> | readonly string[];
+
+/** Stores a file, or each sheet of a workbook as a file of its own. */
 async function storeFile(
-  db: Db,
-  id: OrgImport,
-  { name, chunks, place: file }: UploadedFile & { place: number },
+  orgId: string,
+  { name, chunks }: UploadedFile,
+  store: (name: string, text: Text) => Promise<void>,
 ) {
-  await insertFile(db, id, { place: file, name: name.slice(0, maxFileNameLength) });
-  let bytes = 0;
-  let place = 0;
-  async function* counted() {
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      yield chunk;
-    }
-  }
+  const { isWorkbook, all } = await detectWorkbook(chunks);
   try {
-    for await (const chunk of decodeStream(counted())) {
-      await insertImportChunk(db, id, { file, place: place++, chunk });
+    if (!isWorkbook) return await store(name, decodeStream(all));
+    const bytes = await readAtMost(all, maxUploadBytes);
+    const sheets = await runInUploadSlot(orgId, () => readWorkbook(bytes));
+    for (const sheet of sheets) {
+      const title = oneLine(sheet.name);
+      await store(sheets.length === 1 ? name : `${name}, sheet ${title}`, sheet.pieces);
     }
   } catch (error) {
     if (error instanceof Refusal || !isUnreadable(error)) throw error;
     throw new Refusal('invalid', `The file ${name} cannot be read: ${(error as Error).message}`);
   }
+}
+
+async function storeText(
+  db: Db,
+  id: OrgImport,
+  { name, place: file, text }: { name: string; place: number; text: Text },
+) {
+  await insertFile(db, id, { place: file, name: name.slice(0, maxFileNameLength) });
+  let bytes = 0;
+  let place = 0;
+  for await (const chunk of text) {
+    bytes += Buffer.byteLength(chunk);
+    await insertImportChunk(db, id, { file, place: place++, chunk });
+  }
   await changeFile(db, id, file, { bytes });
 }
 
-/** Errors of `decodeStream` are plain, errors of Postgres and streams have a code. */
+async function detectWorkbook(chunks: AsyncIterable<Uint8Array>) {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  async function* all() {
+    if (first.done) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return { isWorkbook: !first.done && isZip(first.value), all: all() };
+}
+
+async function readAtMost(chunks: AsyncIterable<Uint8Array>, maxBytes: number) {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      throw new Error(`a workbook has at most ${maxBytes / mebibyte} MB: save it as CSV`);
+    }
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Errors of the readers are plain, errors of Postgres and streams have a code. */
 const isUnreadable = (error: unknown) => error instanceof Error && !('code' in error);
 
 async function requestCheck(

@@ -218,7 +218,7 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
                 {
                   value: 'csv',
                   text: 'Another service',
-                  help: 'CSV with a header row: score and date, or email addresses.',
+                  help: 'CSV or Excel with a header row: score and date, or email addresses.',
                 },
               ]}
             />
@@ -259,9 +259,9 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
               label="Files"
               type="file"
               multiple
-              accept=".csv,.tsv,.txt,text/csv"
+              accept=".csv,.tsv,.txt,.xlsx,text/csv"
               form={form}
-              help={`Up to ${maxImportFiles} CSV exports as you downloaded them, ${maxImportBytes / 1024 / 1024} MB together.`}
+              help={`Up to ${maxImportFiles} exports as you downloaded them, CSV or Excel (.xlsx), ${maxImportBytes / 1024 / 1024} MB together. Each sheet of a workbook counts as a file.`}
             />
             <div class="acts">
               <Submit>Check files</Submit>

@@ -8,6 +8,7 @@ import {
   organizationOf,
   orgOption,
   readCsvFile,
+  sheetOption,
 } from '../command-tools.ts';
 import {
   columns,
@@ -101,12 +102,13 @@ const importFile = databaseCommand({
     file: option(
       v.string(),
       'FILE',
-      'CSV with a header row: email, name, language, other columns become properties; - reads stdin',
+      'CSV or .xlsx with a header row: email, name, language, other columns become properties; - reads stdin',
     ),
+    sheet: sheetOption,
   },
   operands: ['file'],
-  async run(db, { org, file }, { tools }) {
-    const { text } = await readCsvFile(tools, file);
+  async run(db, { org, ...input }, { tools }) {
+    const { text } = await readCsvFile(tools, input);
     const data = await importPeople(
       { db, onProgress: createProgress('people') },
       commandWriter(org),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { commandWriter } from '../audit/acts.ts';
-import { databaseCommand, readCsvFile } from '../command-tools.ts';
+import { databaseCommand, readCsvFile, sheetOption } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
 import { createProgress, id, option } from '../lib/cli/command.ts';
 import { createRedactionWorker } from '../redaction-worker.ts';
@@ -30,12 +30,13 @@ const importFile = databaseCommand({
     file: option(
       v.string(),
       'FILE',
-      'CSV with a header row: score, created at, comment, email, name, question:TEXT and properties; - is standard input',
+      'CSV or .xlsx with a header row: score, created at, comment, email, name, question:TEXT and properties; - is standard input',
     ),
+    sheet: sheetOption,
   },
   operands: ['file'],
-  async run(db, { survey, file }, { tools }) {
-    const { text } = await readCsvFile(tools, file);
+  async run(db, { survey, ...input }, { tools }) {
+    const { text } = await readCsvFile(tools, input);
     const { org_id: orgId } = await getSurvey(db, survey);
     const writer = { ...commandWriter(orgId), surveyId: survey };
     const data = await importResponses(

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { checkImport, runImport } from '../../src/importers/import-files.ts';
 import { deleteImportsMentioning, deleteOldImports } from '../../src/importers/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeZip, workbookParts } from '../support/make/workbook.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
@@ -186,7 +187,7 @@ for (const [name, files, fields, sentence] of [
   ['no file', {}, {}, 'Choose one or more files.'],
   ['an unknown service', { 'a.csv': 'x' }, { service: 'x' }, 'Choose where the files come from.'],
   [
-    'a workbook',
+    'a damaged workbook',
     { 'a.xlsx': new Uint8Array([0x50, 0x4b, 3, 4]) },
     {},
     'The file a.xlsx cannot be read',
@@ -207,6 +208,52 @@ for (const [name, files, fields, sentence] of [
     assert.equal(rows.length, 0);
   });
 }
+
+const cellsOf = (csv: string) =>
+  csv
+    .trim()
+    .split('\n')
+    .map(
+      (row) =>
+        `<row>${row
+          .split(',')
+          .map((cell) => `<c t="str"><v>${cell}</v></c>`)
+          .join('')}</row>`,
+    )
+    .join('');
+
+test('each sheet of a workbook is imported as a file', async () => {
+  const { org, check, start, show } = await scene();
+  const sheets = [
+    { name: 'Scores', rows: cellsOf('Score,Created At,Comment\n9,2025-01-01,Größe\n') },
+    { name: 'People', rows: cellsOf('Email,Vorname,Nachname\nann@people.test,Ann,Böhm\n') },
+    { name: 'Notes', rows: cellsOf('Ask Ann first') },
+  ];
+  const it = await check({ 'all.xlsx': makeZip(workbookParts({ sheets })) }, { service: 'csv' });
+  const page = await show(it.path);
+  assert.match(
+    page,
+    /\|all\.xlsx, sheet Scores\|1\|1\|0\|0\|all\.xlsx, sheet People\|1\|1\|0\|0\|/,
+  );
+  assert.match(page, /\|all\.xlsx, sheet Notes\|Cannot be imported\|/);
+  await start(it);
+  const [response] = await db`select score, comment from responses where org_id = ${org}`;
+  assert.deepEqual({ ...response }, { score: 9, comment: 'Größe' });
+  const [contact] = await db`select name from contacts where org_id = ${org}`;
+  assert.equal(contact?.['name'], 'Ann Böhm');
+});
+
+test('a workbook with too many sheets is refused', async () => {
+  const { org, upload } = await scene();
+  const sheets = Array.from({ length: 12 }, (_, at) => ({ name: `S${at}`, rows: cellsOf('a') }));
+  const book = makeZip(workbookParts({ sheets }));
+  const answer = await upload({ 'one.xlsx': book, 'two.xlsx': book });
+  assert.match(
+    await answer.text(),
+    /Each sheet of a workbook counts as a file\. Nothing was imported/,
+  );
+  assert.equal((await db`select from imports where org_id = ${org}`).length, 0);
+});
 
 test('upload that ends early is refused and stores nothing', async () => {
   const org = await makeOrganization(db);

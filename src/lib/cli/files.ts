@@ -3,6 +3,7 @@ import { createReadStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Refusal } from '../../errors.ts';
+import { isZip, readWorkbook, type Sheet } from './workbook.ts';
 
 const maxMiB = 256;
 
@@ -10,11 +11,34 @@ type TextFile = { text: string; encoding: Encoding; name: string };
 type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252';
 
 /** Reads a text file, or standard input for `-`. */
-export async function readTextFile(path: string): Promise<TextFile> {
+export const readTextFile = (path: string) => readWith(path, decode);
+
+/** Reads a text file, or a sheet of a workbook as CSV. */
+export const readTable = (path: string, sheet: string | undefined) =>
+  readWith(path, async (bytes) =>
+    isZip(bytes)
+      ? { text: sheetText(await readWorkbook(bytes), sheet), encoding: 'UTF-8' }
+      : decode(bytes),
+  );
+
+function sheetText(sheets: readonly Sheet[], wanted: string | undefined): string {
+  const names = sheets.map(({ name }) => JSON.stringify(name)).join(', ');
+  const chosen = wanted === undefined ? sheets : sheets.filter(({ name }) => name === wanted);
+  if (chosen.length === 0) throw new Error(`it has no sheet of this name, only ${names}`);
+  if (chosen.length > 1) throw new Error(`choose one of its sheets with --sheet: ${names}`);
+  return chosen[0]!.pieces.join('');
+}
+
+type Decoded = Omit<TextFile, 'name'>;
+
+async function readWith(
+  path: string,
+  parse: (bytes: Buffer) => Decoded | Promise<Decoded>,
+): Promise<TextFile> {
   const name = path === '-' ? 'standard input' : path;
   return await explainReadErrors(name, async () => {
     const bytes = await readAll(path === '-' ? process.stdin : createReadStream(path), name);
-    return { ...decode(bytes), name };
+    return { ...(await parse(bytes)), name };
   });
 }
 
@@ -55,7 +79,7 @@ async function readAll(stream: Readable, name: string): Promise<Buffer> {
 }
 
 /** Decodes what spreadsheets write: UTF-8, UTF-16 with or without byte order mark, or Windows-1252. */
-export function decode(bytes: Uint8Array): Omit<TextFile, 'name'> {
+export function decode(bytes: Uint8Array): Decoded {
   return { text: [...decodeInPieces(bytes)].join(''), encoding: encodingOf(bytes) };
 }
 
@@ -117,8 +141,9 @@ async function* cutAtLines(chunks: AsyncIterable<Uint8Array>) {
 }
 
 function refuseWorkbook(bytes: Uint8Array) {
-  if (startsWith(bytes, 0x50, 0x4b, 3, 4) || startsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0)) {
-    throw new Error('it is a workbook: save it as CSV first');
+  if (isZip(bytes)) throw new Error('it is a workbook: save it as CSV first');
+  if (startsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0)) {
+    throw new Error('it is a workbook of an old format: save it as .xlsx or CSV first');
   }
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readCsv } from '../../../src/lib/cli/csv.ts';
-import { decode } from '../../../src/lib/cli/files.ts';
+import { decode, readTable } from '../../../src/lib/cli/files.ts';
+import { makeZip, workbookParts } from '../../support/make/workbook.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'read-file-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -31,6 +32,23 @@ test('a file of one byte is not read as UTF-16', () => {
     assert.deepEqual(decode(bytes), { text: 'a', encoding: 'UTF-16' });
   }
   assert.throws(() => decode(Buffer.from('\0')), /it is not text in UTF-8/);
+});
+
+test('a table is read from CSV or from a sheet of a workbook', async () => {
+  const write = (name: string, content: string | Uint8Array) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const sheet = (name: string) => ({ name, rows: `<row><c><v>${name.length}</v></c></row>` });
+  const book = (...names: string[]) => makeZip(workbookParts({ sheets: names.map(sheet) }));
+  const one = write('one.xlsx', book('Only'));
+  assert.equal((await readTable(one, undefined)).text, '4\n');
+  const two = write('two.xlsx', book('First', 'Second'));
+  assert.equal((await readTable(two, 'Second')).text, '6\n');
+  await assert.rejects(readTable(two, undefined), /with --sheet: "First", "Second"$/);
+  await assert.rejects(readTable(two, 'Third'), /no sheet of this name, only "First", "Second"$/);
+  assert.equal((await readTable(write('a.csv', 'a,b\n'), undefined)).text, 'a,b\n');
 });
 
 test('workbooks and binary files are refused', () => {
