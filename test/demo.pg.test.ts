@@ -28,10 +28,11 @@ test('two demos at once fill one organization', async () => {
   assert.deepEqual(both.map(({ created }) => created).sort(), [false, true]);
   assert.equal((await demo()).created, false);
 
-  const { answers, types, comments, months, keys, tags } = one(
+  const { answers, types, held, comments, months, keys, tags } = one(
     await db`
       select count(*)::int as answers,
              count(distinct s.type)::int as types,
+             count(r.held_reason)::int as held,
              count(r.comment)::int as comments,
              count(distinct date_trunc('month', r.created_at))::int as months,
              (select count(*)::int from api_keys where org_id = ${demoOrganization}) as keys,
@@ -42,6 +43,7 @@ test('two demos at once fill one organization', async () => {
   );
   assert.ok(answers > 900 && comments > 400 && months >= 12, `${answers} ${comments} ${months}`);
   assert.deepEqual([types, keys, tags], [surveyTypes.length, 2, 5]);
+  assert.ok(held > 1, `${held} on hold`);
   const [made] = both.filter(({ created }) => created);
   assert.equal(made.curl.length, 3);
   for (const line of made.curl)

@@ -103,13 +103,34 @@ export async function fillHistory(
       language: answer.language,
       chosen_state: handling.isDone ? 'done' : null,
       owner_id: handling.owner === null ? null : (of.owners[handling.owner]?.id ?? null),
+      held_reason: null,
       created_at: answer.created_at,
     })),
   );
+  await insertRows(tx, 'responses', of.survey.type === 'nps' ? heldOf(key, contacts) : []);
   await insertRows(tx, 'response_answers', responses.flatMap(answersOf(of)));
   await fillFollowUp(tx, of, responses);
   return responses;
 }
+
+/** What a mail scanner submitted from the newest emails that nobody has answered. */
+const heldOf = (key: Row, contacts: readonly PastContact[]) =>
+  contacts
+    .filter(({ status, sent_at, answer }) => status === 'sent' && sent_at && !answer)
+    .sort((one, other) => +other.sent_at! - +one.sent_at!)
+    .slice(0, scannedMails)
+    .map(({ id, sent_at }) => ({
+      ...key,
+      id: randomUUID(),
+      contact_id: id,
+      source: 'link',
+      score: 0,
+      category: 'detractor',
+      held_reason: 'scores_opened',
+      created_at: hoursAfter(sent_at!, 0.03),
+    }));
+
+const scannedMails = 2;
 
 const answersOf =
   ({ orgId, survey }: HistoryOf) =>
