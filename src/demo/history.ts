@@ -113,7 +113,7 @@ export async function fillHistory(
   return responses;
 }
 
-/** What a mail scanner submitted from the newest emails that nobody has answered. */
+/** Responses that a mail scanner submitted, from the newest emails without an answer. */
 const heldOf = (key: Row, contacts: readonly PastContact[]) =>
   contacts
     .filter(({ status, sent_at, answer }) => status === 'sent' && sent_at && !answer)
