@@ -395,7 +395,8 @@ test('a survey page shows its trend and response counts', async () => {
 
   const daysAgo = (days: number) => ({ created_at: new Date(Date.now() - days * 86_400_000) });
   for (const days of [1, 3, 5, 40]) {
-    const score = { score: 5, category: 'promoter', ...daysAgo(days) };
+    const comment = `Fresh after ${days} days`;
+    const score = { score: 5, category: 'promoter', comment, ...daysAgo(days) };
     await makeResponse(db, { org_id: org, survey_id }, score);
     const low = { score: 1, category: 'detractor', ...daysAgo(days) };
     await makeResponse(db, { org_id: org, survey_id: other }, low);
@@ -410,6 +411,7 @@ test('a survey page shows its trend and response counts', async () => {
   assert.match(week, /Response rate/);
   assert.match(week, askedBy(1));
   assert.match(week, /class="sub">3 responses</);
+  assert.match(week, /All 3 responses.*Fresh after 1 days/s);
   const all = (await get(`/${survey_id}`)).text;
   assert.match(all, /aria-label="[^"]* of the last 30 days\. /);
   assert.match(all, /lowest 100%, highest 100%/);
@@ -429,6 +431,12 @@ test('the list shows the surveys of one status', async () => {
   assert.match(text, /type="hidden" name="status" value="draft"/);
   assert.match((await get('?status=completed')).text, /No surveys match/);
   assert.equal((await get('?status=closed')).status, 400);
+});
+
+test('an empty list offers a new survey once, to editors', async () => {
+  const offers = async (role: 'viewer' | 'editor') =>
+    (await (await member(role)).get('')).text.match(/New survey/g)?.length;
+  assert.deepEqual([await offers('viewer'), await offers('editor')], [undefined, 1]);
 });
 
 test('the list can be searched by part of a name', async () => {

@@ -75,6 +75,7 @@ const None = ({ filtered, path }: { filtered: boolean; path: string }) =>
   ) : (
     <EmptyState title="No responses yet">
       <p>Responses appear here as they come in. Send a survey or share its link to get started.</p>
+      <LinkButton href={path.replace(/responses$/, 'surveys')} text="View surveys" />
     </EmptyState>
   );
 

@@ -26,18 +26,21 @@ type SurveyListProps = SurveyListFilter & {
 
 export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
   const here = surveysPath(c.var.organization);
+  const isEmpty = props.total === 0 && props.search === '' && !props.status;
   return renderScreen(c, {
     title: 'Surveys',
     section: 'surveys',
-    actions: canEdit(c) ? (
-      <LinkButton href={`${here}/new`} text="New survey" kind="primary" icon="plus" />
-    ) : null,
-    body: <SurveyList {...props} here={here} />,
+    actions: canEdit(c) && !isEmpty ? <NewSurvey here={here} /> : null,
+    body: <SurveyList {...props} here={here} canEdit={canEdit(c)} />,
   });
 }
 
-function SurveyList(props: SurveyListProps & { here: string }) {
-  const { surveys, search, status, here, ...meta } = props;
+const NewSurvey = ({ here }: { here: string }) => (
+  <LinkButton href={`${here}/new`} text="New survey" kind="primary" icon="plus" />
+);
+
+function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean }) {
+  const { surveys, search, status, here, canEdit, ...meta } = props;
   return (
     <SearchedList
       {...{ path: here, meta }}
@@ -55,6 +58,7 @@ function SurveyList(props: SurveyListProps & { here: string }) {
       none={{
         title: 'No surveys yet',
         means: 'Create one to ask a question by email, by link or on your website.',
+        act: canEdit && <NewSurvey here={here} />,
       }}
       noneFound={{ title: 'No surveys match', means: 'Try a shorter search or another status.' }}
     >

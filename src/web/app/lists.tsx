@@ -10,8 +10,8 @@ type SearchedListProps = {
   about: Child;
   /** Other parts of the query, which searching and paging keep. */
   kept?: Readonly<Record<string, string>>;
-  none: { title: string; means: string };
-  noneFound: { title: string; means: string };
+  none: { title: string; means: string; act?: Child };
+  noneFound: { title: string; means: string; act?: never };
   meta: { page: number; limit: number; total: number };
   children: Child;
 };
@@ -46,6 +46,7 @@ export function SearchedList(props: SearchedListProps) {
           empty={
             <EmptyState title={empty.title}>
               <p>{empty.means}</p>
+              {empty.act}
             </EmptyState>
           }
         >
