@@ -20,7 +20,12 @@ import {
   Version,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
-import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
+import {
+  Part,
+  renderSettingForm,
+  renderSettings,
+  settingPath,
+} from '../web/app/settings-screen.tsx';
 import {
   type CannedText,
   changeCannedText,
@@ -79,15 +84,16 @@ export const cannedTextScreens = ({ db }: CannedTextTools) =>
       requireRole(c, 'editor');
       const { id, name } = await cannedTextOf(db, c);
       const list = listPath(c);
-      const title = `Delete canned text “${name}”`;
       const body = (
-        <Part id="delete" title={title}>
-          <Confirm action={`${list}/${id}/delete`} button="Delete" cancel={list}>
-            <p>Members can no longer insert it. Replies that contain it stay as they are.</p>
-          </Confirm>
-        </Part>
+        <Confirm action={`${list}/${id}/delete`} button="Delete" cancel={list}>
+          <p>Members can no longer insert it. Replies that contain it stay as they are.</p>
+        </Confirm>
       );
-      return renderSettings(c, { setting: 'canned-texts', title, body, trail: trail(c) });
+      return renderSettingForm(c, {
+        setting: 'canned-texts',
+        title: `Delete canned text “${name}”`,
+        body,
+      });
     })
 
     .post('/:id/delete', async (c) => {
@@ -116,18 +122,11 @@ async function showCannedTexts(c: Context<ScreenEnv>, db: Db, form: FormState) {
 
 function showCannedText(c: Context<ScreenEnv>, stored: CannedText, form: FormState) {
   const title = `Edit canned text “${stored.name}”`;
-  const body = (
-    <Part id="change" title={title}>
-      <CannedTextForm form={form} list={listPath(c)} stored={stored} />
-    </Part>
-  );
-  const status = statusOf(form);
-  return renderSettings(c, { setting: 'canned-texts', title, body, trail: trail(c), status });
+  const body = <CannedTextForm form={form} list={listPath(c)} stored={stored} />;
+  return renderSettingForm(c, { setting: 'canned-texts', title, body, form });
 }
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'canned-texts');
-
-const trail = (c: Context<ScreenEnv>) => [{ text: 'Canned texts', href: listPath(c) }];
 
 const backToList = (c: Context<ScreenEnv>, text: string) => redirectWith(c, listPath(c), text);
 

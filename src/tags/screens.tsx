@@ -20,7 +20,12 @@ import {
   Version,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
-import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
+import {
+  Part,
+  renderSettingForm,
+  renderSettings,
+  settingPath,
+} from '../web/app/settings-screen.tsx';
 import {
   changeTag,
   createTag,
@@ -77,18 +82,15 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       requireRole(c, 'editor');
       const { id, name } = await tagOf(db, c);
       const list = listPath(c);
-      const title = `Delete tag “${name}”`;
       const body = (
-        <Part id="delete" title={title}>
-          <Confirm action={`${list}/${id}/delete`} button="Delete" cancel={list}>
-            <p>
-              Removes the tag from all responses. Filters that use it will return nothing. The
-              responses stay.
-            </p>
-          </Confirm>
-        </Part>
+        <Confirm action={`${list}/${id}/delete`} button="Delete" cancel={list}>
+          <p>
+            Removes the tag from all responses. Filters that use it will return nothing. The
+            responses stay.
+          </p>
+        </Confirm>
       );
-      return renderSettings(c, { setting: 'tags', title, body, trail: trail(c) });
+      return renderSettingForm(c, { setting: 'tags', title: `Delete tag “${name}”`, body });
     })
 
     .post('/:id/delete', async (c) => {
@@ -117,18 +119,11 @@ async function showTags(c: Context<ScreenEnv>, db: Db, form: FormState) {
 function showTag(c: Context<ScreenEnv>, tag: TagRow, form: FormState) {
   const list = listPath(c);
   const title = `Edit tag “${tag.name}”`;
-  const body = (
-    <Part id="change" title={title}>
-      <TagForm form={form} list={list} tag={tag} />
-    </Part>
-  );
-  const status = statusOf(form);
-  return renderSettings(c, { setting: 'tags', title, body, trail: trail(c), status });
+  const body = <TagForm form={form} list={list} tag={tag} />;
+  return renderSettingForm(c, { setting: 'tags', title, body, form });
 }
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'tags');
-
-const trail = (c: Context<ScreenEnv>) => [{ text: 'Tags', href: listPath(c) }];
 
 const backToList = (c: Context<ScreenEnv>, text: string) => redirectWith(c, listPath(c), text);
 
