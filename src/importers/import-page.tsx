@@ -4,7 +4,7 @@ import { FormErrors, Notice, State } from '../web/app/badges.tsx';
 import { type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count, counted, DataTable, Live } from '../web/app/lists.tsx';
 import { Part } from '../web/app/settings-screen.tsx';
-import { countUnderstood, scored, sumCounts, zeroImportCounts } from './import.ts';
+import { countUnderstood, type FileCounts, scored, sumCounts, zeroImportCounts } from './import.ts';
 import type { Import, ImportFile, Months } from './queries.ts';
 import { passedFor, verdict } from './report.ts';
 import { type FileKind, fileKinds, type PassReason } from './rows.ts';
@@ -193,11 +193,17 @@ function FilesPart({
   );
 }
 
+/** A list of people may hold only those who unsubscribed or bounced. */
+function kindOfRows(kind: FileKind, { people, unsubscribed, bounced }: FileCounts): FileKind {
+  if (kind !== 'people' || people > 0 || (unsubscribed > 0 && bounced > 0)) return kind;
+  return unsubscribed > 0 ? 'unsubscribed' : bounced > 0 ? 'bounced' : kind;
+}
+
 function cellsOf(
   { place, name, kind, plan, counts, reason, done, imported }: ImportFile,
   mayChoose: boolean,
 ) {
-  const contains = plan ? kindNames[plan.kind] : 'Unknown';
+  const contains = plan ? kindNames[counts ? kindOfRows(plan.kind, counts) : plan.kind] : 'Unknown';
   // Other rows were there before, or belong to erased people.
   const newRows = imported
     ? imported.responses + imported.contacts + imported.unsubscribed + imported.bounced

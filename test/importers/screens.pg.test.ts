@@ -68,8 +68,9 @@ const countIn = async (org: string) => {
 };
 
 test('import shows its rows before anything changes, then imports them', async () => {
-  const { org, check, start, show, list } = await scene();
+  const { org, check, start, get, show, list } = await scene();
   const it = await check(delightedFiles);
+  assert.match(await (await get(it.path)).text(), />Unsubscribes \(detected\)</);
   const before = await show(it.path);
   for (const text of [
     '|responses.csv|5|4|1|0|',
