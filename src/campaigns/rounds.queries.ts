@@ -139,18 +139,31 @@ export async function listDueRounds(
 export async function countInRounds(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
-  { repeating, now }: { repeating: RepeatingSurvey; now: Date },
-) {
+  { people }: RepeatingSurvey,
+): Promise<number> {
   return one(
-    await sql<{ people: number; today: number }[]>`
-      select (select count(*)::int from contacts
-              where org_id = ${orgId} and survey_id = ${surveyId} and not superseded
-                and (round > 1 or status <> 'pending' or ${repeating.people !== null})) as people,
-             (select count(*)::int from campaign_contacts
-              where org_id = ${orgId} and campaign_id = ${repeating.campaign_id}::uuid and reason_code is null
-                and created_at >= date_trunc('day', ${now}::timestamptz at time zone ${repeating.zone}) at time zone ${repeating.zone})
-               as today`,
-  );
+    await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from contacts
+      where org_id = ${orgId} and survey_id = ${surveyId} and not superseded
+        and (round > 1 or status <> 'pending' or ${people !== null})`,
+  ).count;
+}
+
+/** Counts contacts that rounds have asked since the start of the day. */
+export async function countAsked(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { zone, now }: { zone: string; now: Date },
+): Promise<number> {
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from campaigns c
+      join campaign_contacts w on w.org_id = c.org_id and w.campaign_id = c.id
+      where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.kind = 'round' and w.reason_code is null
+        and w.created_at >= date_trunc('day', ${now}::timestamptz at time zone ${zone}) at time zone ${zone}`,
+  ).count;
 }
 
 /** Counts contacts by the day of their next round. Days that have passed count as the first one. */

@@ -19,6 +19,7 @@ import {
 } from './judge.ts';
 import { insertCampaignContacts } from './queries.ts';
 import {
+  countAsked,
   countByDay,
   countInRounds,
   findRepeating,
@@ -42,20 +43,22 @@ export async function askRounds(tools: AdvanceTools, automatic: AutomaticSurvey,
   if (repeating.people) await addPeople(tools, survey, repeating.people);
   const usage = await readUsage(tools.db, survey.orgId, now);
   if (usage.used >= usage.monthly_send_limit) return;
-  let left = (await roomOfDay(tools.db, survey, { repeating, now })) ?? maxPerRun;
-  if (left === 0) return;
+  const people = await countInRounds(tools.db, survey, repeating);
+  const most = maxPerDay(repeating.repeat, openDays(repeating.send_window), people);
+  const day = { zone: repeating.zone, now };
+  const left = most === null ? maxPerRun : most - (await countAsked(tools.db, survey, day));
+  if (left <= 0) return;
   const atMost = Math.min(left + maxBlockedPerRun, maxPerRun);
   const due = await listDueRounds(tools.db, survey, { repeating, now, atMost });
-  for (let from = 0; from < due.length && left > 0; from += roundBatchSize) {
+  for (let from = 0; from < due.length; from += roundBatchSize) {
     const contacts = due.slice(from, from + roundBatchSize);
-    const batch = { automatic, repeating, contacts, atMost: left, now };
-    const started = await inTransaction(tools.db, (tx) => enrollRound(tx, batch)).catch((error) => {
+    const batch = { automatic, repeating, contacts, most, now };
+    const hasRoom = await inTransaction(tools.db, (tx) => enrollRound(tx, batch)).catch((error) => {
       // The survey was closed meanwhile.
-      if (error instanceof Refusal) return null;
+      if (error instanceof Refusal) return false;
       throw error;
     });
-    if (started === null) return;
-    left -= started;
+    if (!hasRoom) return;
   }
 }
 
@@ -70,29 +73,23 @@ async function addPeople({ db }: AdvanceTools, survey: OrgSurvey, people: People
   });
 }
 
-async function roomOfDay(
-  sql: Sql,
-  survey: OrgSurvey,
-  { repeating, now }: { repeating: RepeatingSurvey; now: Date },
-) {
-  const { people, today } = await countInRounds(sql, survey, { repeating, now });
-  const most = maxPerDay(repeating.repeat, openDays(repeating.send_window), people);
-  return most === null ? null : Math.max(most - today, 0);
-}
-
 type RoundBatch = {
   automatic: AutomaticSurvey;
   repeating: RepeatingSurvey;
   contacts: readonly AskableContact[];
-  atMost: number;
+  /** Maximum number of contacts of the day, or null. */
+  most: number | null;
   now: Date;
 };
 
-/** Starts the round of contacts that no rule blocks. Returns their number, or null if there is no room for more. */
+/**
+ * Starts the round of contacts that no rule blocks, up to the limits of the day and the month. Returns false if there is
+ * no room for more.
+ */
 async function enrollRound(
   tx: Sql,
-  { automatic, repeating, contacts, atMost, now }: RoundBatch,
-): Promise<number | null> {
+  { automatic, repeating, contacts, most, now }: RoundBatch,
+): Promise<boolean> {
   const { org_id: orgId, survey_id: surveyId } = automatic;
   const survey = { orgId, surveyId };
   const afterDays = repeating.repeat.every_days;
@@ -100,17 +97,22 @@ async function enrollRound(
   const campaign = await saveAutomation(tx, enrollment);
   const settings = await lockUsage(tx, orgId, now);
   // Waiting contacts hold quota of an earlier month and go first.
-  if (campaign.waiting > 0 && campaign.month !== settings.month) return null;
+  if (campaign.waiting > 0 && campaign.month !== settings.month) return false;
   await lockOpenSurvey(tx, survey);
   const { repeat } = await getOrgSurvey(tx, orgId, surveyId);
-  if (JSON.stringify(repeat) !== JSON.stringify(repeating.repeat)) return null;
+  if (JSON.stringify(repeat) !== JSON.stringify(repeating.repeat)) return false;
 
   const judged = await judgeSome(tx, survey, contacts, {
     frequencyDays: settings.frequency_days,
     at: now,
   });
   await saveBlocked(tx, survey, judgementsOf(judged));
-  const room = Math.min(Math.max(settings.monthly_send_limit - settings.used, 0), atMost);
+  // The lock on the campaign lets one planner at a time count and ask.
+  const asked = most === null ? 0 : await countAsked(tx, survey, { zone: repeating.zone, now });
+  const room = Math.max(
+    Math.min(settings.monthly_send_limit - settings.used, (most ?? maxPerRun) - asked),
+    0,
+  );
   const mailable = judged.filter(isMailed).slice(0, room);
   const started = await startRounds(tx, survey, { keys: mailable.map(({ key }) => key), at: now });
   const newKeys = new Set(started.map(({ key }) => key));
@@ -132,8 +134,7 @@ async function enrollRound(
     await countEnrolled(tx, { ...enrollment, campaign }, counts);
     await enqueueTurn(tx, { org_id: orgId, id: campaign.id, turn }, now);
   }
-  const used = settings.used + contactIds.length;
-  return used >= settings.monthly_send_limit ? null : contactIds.length;
+  return contactIds.length < room;
 }
 
 /** Contacts whose round began without an email, because a rule blocked it. */
@@ -164,7 +165,8 @@ export async function scheduleOf(
 
   const { send_window: window, repeat } = repeating;
   const open = openDays(window);
-  const { people, today: askedToday } = await countInRounds(db, survey, { repeating, now: at });
+  const people = await countInRounds(db, survey, repeating);
+  const askedToday = await countAsked(db, survey, { zone, now: at });
   const most = maxPerDay(repeat, open, people);
   const isOpenToday = localDay(nextOpening(window, at), zone) === today;
   return fitDays(due, (date, place) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sweepCampaigns } from '../../src/campaigns/automation.ts';
-import { scheduleOf } from '../../src/campaigns/rounds.ts';
+import { listAutomaticSurveys } from '../../src/campaigns/judge.ts';
+import { askRounds, scheduleOf } from '../../src/campaigns/rounds.ts';
 import { erasePerson } from '../../src/people/erase.ts';
 import { savePeople } from '../../src/people/save.ts';
 import { createSegment, deleteSegment } from '../../src/people/segments.ts';
@@ -12,6 +13,7 @@ import { campaignRunner, makeContacts, type Says } from '../support/make/campaig
 import { eraseTools, erasureFolder } from '../support/make/erasure.ts';
 import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.ts';
 import { clockedDatabase } from '../support/probe/clocked-database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 const start = new Date('2027-01-04T09:00:00Z');
 const { db, set } = await clockedDatabase(start);
@@ -191,6 +193,30 @@ test('two planners at once start each round once', async () => {
     { round: 1, superseded: true, count: 50 },
     { round: 2, superseded: false, count: 50 },
   ]);
+});
+
+test('two planners at once keep to per_day together', async () => {
+  const { tools, clock, rounds, surveyId } = await scene({ people: 6, repeat: { per_day: 2 } });
+  clock.at = new Date(start.getTime() + 30 * dayMs);
+  await set(clock.at);
+  const surveys = await listAutomaticSurveys(db);
+  const survey = surveys.find(({ survey_id }) => survey_id === surveyId);
+  let late: Promise<void> | undefined;
+  // The late planner counts the day, and waits. The other one asks meanwhile.
+  await db.begin(async (tx) => {
+    await tx`lock table suppressions`;
+    late = askRounds(tools, survey!, clock.at);
+    await untilLockWaits(db);
+    const within = new Proxy(tx, {
+      get: (target, name) =>
+        name === 'begin'
+          ? (_mode: string, work: (sql: unknown) => unknown) => work(tx)
+          : Reflect.get(target, name),
+    });
+    await askRounds({ ...tools, db: within as unknown as typeof db }, survey!, clock.at);
+  });
+  await late;
+  assert.partialDeepStrictEqual(await rounds(), [{ count: 4 }, { count: 2 }, { count: 2 }]);
 });
 
 test('contacts of missed days are asked over the next days', async () => {
