@@ -33,7 +33,7 @@ const groups: [reader: string, ...names: string[]][] = [
   ['Install', 'install', 'configuration', 'proxy', 'mail', 'members', 'scaling'],
   ['Operate', 'operations', 'runbook', 'metrics', 'logs', 'traces', 'limits', 'privacy'],
   ['Integrate', 'integrations', 'webhooks', 'errors', 'mcp'],
-  ['Ask', 'surveys', 'notifications'],
+  ['Ask', 'surveys', 'people', 'notifications'],
   ['Read', 'numbers', 'analysis', 'reports', 'glossary'],
   [
     'Migrate',
