@@ -10,6 +10,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { csvDescription, ExportFormat, exportResponse, exportTypes } from '../lib/export/export.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
+import { readIfMatch } from '../lib/http/version.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import {
   answerJson,
@@ -26,7 +27,13 @@ import { addressKey } from '../lib/smtp/address.ts';
 import { idParam, parse, parseQuery, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
 import { historyEvents } from '../sends/queries.ts';
 import { LanguageTag } from '../surveys/schemas.ts';
-import { changePerson, exportPeople, findPersonByEmail, listPeopleJson } from './directory.ts';
+import {
+  changePerson,
+  exportPeople,
+  findPersonByEmail,
+  listPeopleJson,
+  versionOfPerson,
+} from './directory.ts';
 import { listErasures } from './erase.queries.ts';
 import {
   allowErasedAddress,
@@ -95,7 +102,8 @@ export const peopleRoutes = (tools: EraseTools & ReplicaTools & { publicUrl: str
       const { name = null, properties = {}, language = null } = person ?? {};
       const { created_at = null, updated_at = null } = person ?? {};
       const record = { name, properties, language, created_at, updated_at };
-      return await answerRead(c, JSON.stringify({ data: { email, ...record, events } }));
+      const data = { email, ...record, events };
+      return await answerRead(c, JSON.stringify({ data }), versionOfPerson(record));
     })
 
     .put('/:email', async (c) => await answerChange(c, tools, 'put'))
@@ -112,7 +120,8 @@ async function answerChange(c: Context<ApiEnv>, { db }: { db: Db }, how: 'put' |
   const by = requireWrite(c.var.key);
   const { email } = parse(v.object({ email: Email }), { email: c.req.param('email') });
   const input = await parseBody(c, PersonChange, { optional: how === 'put' });
-  return c.json({ data: await changePerson({ db }, by, { email, how, input }) });
+  const ifMatch = readIfMatch(c);
+  return c.json({ data: await changePerson({ db }, by, { email, how, input, ifMatch }) });
 }
 
 const scoresByOption = { keep: 'kept', delete: 'deleted' } as const;
@@ -254,6 +263,7 @@ export const peopleSection: ApiSection = {
       about:
         'Replaces the properties. Fields that are missing keep their value. Existing contacts do not change: the next ' +
         'audience or round uses the new values.',
+      ifMatch: true,
       body: PersonChange,
       bodyOptional: true,
       answer: { about: 'the person', schema: One(PersonItem) },
@@ -264,6 +274,7 @@ export const peopleSection: ApiSection = {
       parameters: address,
       summary: 'Merge values into a person',
       about: 'Properties that are missing keep their value.',
+      ifMatch: true,
       body: PersonChange,
       answer: { about: 'the person', schema: One(PersonItem) },
       notFound: 'person',

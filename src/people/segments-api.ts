@@ -5,6 +5,7 @@ import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
+import { readIfMatch } from '../lib/http/version.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
 import { idParam, isPlainLine } from '../lib/validation/parse.ts';
@@ -17,8 +18,8 @@ import {
   createSegment,
   deleteSegment,
   getSegment,
-  segmentJson,
   segmentsJson,
+  versionOfSegment,
 } from './segments.ts';
 
 export function segmentReads(tools: ReplicaTools) {
@@ -27,9 +28,10 @@ export function segmentReads(tools: ReplicaTools) {
     .get('/', (c) =>
       answer(c, 'list', (orgId) => segmentsJson(tools.db, orgId, parsePage(c.req.queries()))),
     )
-    .get('/:id', (c) =>
-      answer(c, 'segment', (orgId) => segmentJson(tools.db, orgId, idParam(c, 'segment'))),
-    );
+    .get('/:id', async (c) => {
+      const data = await getSegment(tools.db, c.var.key.org_id, idParam(c, 'segment'));
+      return await answerRead(c, JSON.stringify({ data }), versionOfSegment(data));
+    });
 }
 
 export const segmentRoutes = ({ db }: { db: Db }) =>
@@ -49,7 +51,9 @@ export const segmentRoutes = ({ db }: { db: Db }) =>
       const by = requireWrite(c.var.key);
       const id = idParam(c, 'segment');
       const change = await parseBody(c, SegmentChange);
-      return c.json({ data: await changeSegment(db, by, { id, ...change }) });
+      return c.json({
+        data: await changeSegment(db, by, { id, ...change, ifMatch: readIfMatch(c) }),
+      });
     })
 
     .delete('/:id', async (c) => {
@@ -105,7 +109,7 @@ export const segmentSection: ApiSection = {
     'get /api/v1/segments/{id}': {
       id: 'getSegment',
       summary: 'Get a segment',
-      about: 'Returns its name and filter.',
+      about: 'Send the `ETag` as `If-Match` when you change the segment.',
       answer: { about: 'the segment', schema: One(Segment) },
     },
     'get /api/v1/segments/{id}/preview': {
@@ -121,6 +125,7 @@ export const segmentSection: ApiSection = {
       id: 'changeSegment',
       summary: 'Change a segment',
       about: 'Applies to campaigns and rounds that start later.',
+      ifMatch: true,
       body: SegmentChange,
       answer: { about: 'the segment', schema: One(Segment) },
     },

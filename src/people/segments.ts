@@ -2,7 +2,7 @@ import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, json, one, type Part, type Sql } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
-import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { PeopleFilter } from './filter.ts';
 
@@ -172,18 +172,13 @@ export const listSurveyNames = (sql: Sql, orgId: string) => sql<
   order by created_at desc, id desc
   limit ${maxSurveyNames}`;
 
-const item = (sql: Sql) => sql`
-  cross join lateral (
-    select p.id, p.name, p.filter, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at
-  ) item`;
-
 export const segmentsJson = (sql: Sql, orgId: OrgId, page: Page): Part =>
   pagedJson(sql, {
     picked: pickPage(sql, { rows: sql`segments where org_id = ${orgId}` }, page),
-    item: item(sql),
+    item: sql`
+      cross join lateral (
+        select p.id, p.name, p.filter, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at
+      ) item`,
     total: sql`select count(*) from segments where org_id = ${orgId}`,
     page,
   });
-
-export const segmentJson = (sql: Sql, orgId: OrgId, id: string): Part =>
-  itemJson(sql, { row: sql`segments where org_id = ${orgId} and id = ${id}`, item: item(sql) });

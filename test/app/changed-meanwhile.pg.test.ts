@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { one, type Sql } from '../../src/lib/db/db.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { type Db, one, type Sql } from '../../src/lib/db/db.ts';
+import { savePeople } from '../../src/people/save.ts';
+import { createSegment } from '../../src/people/segments.ts';
 import {
   makeClient,
   makeOrganization,
@@ -21,6 +24,14 @@ const makeTag = async (sql: Sql, org_id: string) =>
       insert into tags ${sql({ org_id, name: 'VIP', color: '#aB12ef' })} returning id`,
   ).id;
 
+const makeSegment = async (db: Db, orgId: string) =>
+  (await createSegment(db, commandWriter(orgId), { name: 'Pro', filter: { all: [] } })).id;
+
+const makePerson = async (db: Db, orgId: string) => {
+  await savePeople(db, orgId, [{ email: 'ada@people.test', name: null, properties: {} }]);
+  return 'ada@people.test';
+};
+
 const resources = [
   { name: 'survey', path: '/api/v1/surveys', make: makeSurvey, method: 'PATCH', field: 'name' },
   {
@@ -31,6 +42,8 @@ const resources = [
     field: 'description',
   },
   { name: 'tag', path: '/api/v1/tags', make: makeTag, method: 'PATCH', field: 'name' },
+  { name: 'segment', path: '/api/v1/segments', make: makeSegment, method: 'PATCH', field: 'name' },
+  { name: 'person', path: '/api/v1/people', make: makePerson, method: 'PUT', field: 'name' },
 ] as const;
 
 for (const { name, path, make, method, field } of resources) {
