@@ -67,11 +67,16 @@ async function viewPath({ db, full }: BrowserScene): Promise<string> {
   return `/o/${full.slug}/responses/views/${row!.id}`;
 }
 
-/** Path of a contact that has answered. */
+/** Path of the person with the most responses. */
 async function personPath({ db, full }: BrowserScene): Promise<string> {
   const [row] = await db<{ id: string }[]>`
-    select id from contacts where org_id = ${full.id} and responded_at is not null
-    order by responded_at desc limit 1`;
+    select p.id
+    from people p
+    join contacts c on c.org_id = p.org_id and c.email_key = p.email_key
+    where p.org_id = ${full.id} and c.responded_at is not null
+    group by p.id
+    order by count(*) desc, max(c.responded_at) desc
+    limit 1`;
   return `/o/${full.slug}/people/${row!.id}`;
 }
 

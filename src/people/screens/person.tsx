@@ -318,9 +318,9 @@ function More({ entry, home }: { entry: TimelineEntry; home: string }) {
   return reason ? <p class="sub">{reason}</p> : null;
 }
 
-/** The newest scores of one survey type. */
+/** The newest scores, on one scale. */
 function Scores({ answers }: { answers: readonly AnswerOfPerson[] }) {
-  const shown = answers.filter(({ type }) => type === answers[0]?.type).slice(0, maxSteps);
+  const shown = answers.slice(0, maxSteps);
   if (shown.length < 2) return null;
   return (
     <section class="card" aria-labelledby="scores">
