@@ -387,7 +387,7 @@ function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existi
           <span class="name">Scale</span>
           <p class="locked">
             <Icon name="lock" />
-            {typeFacts(type).name} (can’t be changed once there are responses)
+            {typeFacts(type).name}. Can’t be changed once there are responses.
           </p>
           {/* For the preview only. Saving ignores them. */}
           <input type="hidden" name="type" value={type} />
