@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { createSegment } from '../../src/people/segments.ts';
+import { desktop, launchBrowser } from '../e2e/browser.ts';
+import { makeSurvey } from '../support/make/rows.ts';
+import { makeScene, signInBrowser } from './scene.ts';
+
+const [scene, browser] = [await makeScene(), await launchBrowser()];
+const { db, full } = scene;
+
+async function open(javaScriptEnabled: boolean, tab: string) {
+  const surveyId = await makeSurvey(db, full.id, { name: 'Customer loyalty' });
+  const context = await browser.newContext({ ...desktop, javaScriptEnabled });
+  await signInBrowser(context, scene, 'editor');
+  const page = await context.newPage();
+  await page.goto(`${scene.base}/o/${full.slug}/surveys/${surveyId}/${tab}`);
+  return page;
+}
+
+const list = 'Mail;Private;Vorname\na@people.test;a@home.test;Ann\nb@people;b@home.test;Bob\n';
+
+for (const script of [true, false]) {
+  const how = script ? 'with' : 'without';
+
+  test(`a list is reviewed again after a change, ${how} script`, async () => {
+    const page = await open(script, 'contacts');
+    await page.getByLabel('List', { exact: true }).fill(list);
+    await page.getByRole('button', { name: 'Upload' }).click();
+    const figure = page.locator('#review .figure');
+    assert.match((await figure.textContent()) ?? '', /^1 contact will/);
+    await page.getByLabel('Mail', { exact: true }).selectOption('skip');
+    await page.getByLabel('Private').selectOption('email');
+    if (!script) await page.getByRole('button', { name: 'Check again' }).click();
+    await figure.filter({ hasText: '2 contacts will be added' }).waitFor();
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('2 contacts added').waitFor();
+  });
+
+  test(`a segment is chosen, reviewed and sent to, ${how} script`, async () => {
+    const filter = { all: [{ field: 'property.plan', op: 'exists' as const, value: true }] };
+    const name = `On a plan, ${how} script`;
+    await createSegment(db, commandWriter(full.id), { name, filter });
+    const page = await open(script, 'send');
+    await page.getByText('This survey has no contacts yet.').first().waitFor();
+    await page.getByLabel('Send to').selectOption({ label: `Segment: ${name}` });
+    await page.getByRole('button', { name: 'Show recipients' }).click();
+    await page.getByText('in the audience are skipped').waitFor();
+    await page.getByRole('button', { name: 'Send me a test' }).click();
+    await page.getByText('in the audience are skipped').waitFor();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText(`Segment: ${name}`).waitFor();
+    assert.match((await page.locator('.notice').first().textContent()) ?? '', /Campaign started/);
+  });
+}
