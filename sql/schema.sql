@@ -1999,7 +1999,7 @@ create function number_in(said text)
  returns numeric
  language sql
  immutable parallel safe
-return case when (said ~ '^-?\d{1,30}(\.\d{1,30})?$') then (said)::numeric else null::numeric end
+return case when ((octet_length(said) <= 62) and (said ~ '^-?[0-9]+(\.[0-9]+)?$')) then (said)::numeric else null::numeric end
 ;
 
 create function askback_reports.own_organization()

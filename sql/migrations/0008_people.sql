@@ -54,10 +54,10 @@ from (
   group by c.org_id, c.email_key
 ) merged;
 
--- A text as a number, null if it is none. The same form as in src/people/filter.ts.
+-- A text as a number, null if it is none. A count of digits in the pattern would take twice the time.
 create function number_in(said text) returns numeric
 language sql immutable parallel safe
-return case when said ~ '^-?\d{1,30}(\.\d{1,30})?$' then said::numeric end;
+return case when octet_length(said) <= 62 and said ~ '^-?[0-9]+(\.[0-9]+)?$' then said::numeric end;
 
 -- Segments select people by their properties and history.
 

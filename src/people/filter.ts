@@ -122,7 +122,7 @@ function complaintOf({
   return undefined;
 }
 
-/** The same form as in SQL below. */
+/** Like the SQL function number_in. */
 const numberForm = /^-?\d{1,30}(\.\d{1,30})?$/;
 
 export const FilterInput = v.strictObject(
@@ -192,10 +192,12 @@ function compile(sql: Sql, orgId: OrgId, { field, op, value }: Condition): Part 
 /** Equality uses the index of properties. Filters store numbers and booleans as text, so both types are looked up. */
 function propertyCondition(sql: Sql, name: string, op: FilterOp, text: string): Part {
   const property = sql`(p.properties ->> ${name}::text)`;
-  if (op !== 'is')
-    return op === 'gt' || op === 'lt'
-      ? compareNumber(sql, property, op, text)
-      : textCondition(sql, property, op, text);
+  if (op === 'gt' || op === 'lt') {
+    const json = sql`(p.properties -> ${name}::text)`;
+    const number = sql`case jsonb_typeof${json} when 'number' then ${json}::numeric else number_in(${property}) end`;
+    return compareNumber(sql, number, op, text);
+  }
+  if (op !== 'is') return textCondition(sql, property, op, text);
   const values: unknown[] = [text];
   if (numberForm.test(text)) values.push(Number(text));
   if (text === 'true' || text === 'false') values.push(text === 'true');
@@ -211,10 +213,9 @@ function textCondition(sql: Sql, value: Part, op: FilterOp, text: string): Part 
     : sql`${value} = ${text}::text`;
 }
 
-/** Text that is not a number matches no comparison. */
-function compareNumber(sql: Sql, value: Part, op: FilterOp, text: string): Part {
-  if (op === 'exists') return sql`${value} is not null`;
-  const number = sql`number_in((${value})::text)`;
+/** A number that is null matches no comparison. */
+function compareNumber(sql: Sql, number: Part, op: FilterOp, text: string): Part {
+  if (op === 'exists') return sql`${number} is not null`;
   const operand = sql`${text}::text::numeric`;
   if (op === 'gt') return sql`${number} > ${operand}`;
   return op === 'lt' ? sql`${number} < ${operand}` : sql`${number} = ${operand}`;
