@@ -125,6 +125,65 @@ create index contacts_of_survey on contacts ((survey_id::text), created_at desc,
 create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_search on contacts using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);
 
+-- The people directory: one row per address of an organization, on whichever surveys it is.
+--
+-- The statement that saves contacts updates their people too. A person stays when its contacts are deleted.
+
+create table people (
+  id         uuid not null default id_at(clock_timestamp()),
+  org_id     uuid not null,
+  email      text not null,
+  email_key  text not null generated always as (lower(email)) stored,
+  name       text,
+  properties jsonb not null default '{}' check (jsonb_typeof(properties) = 'object'),
+  language   text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+
+  primary key (org_id, id),
+  constraint people_one_per_email unique (org_id, email_key),
+  constraint people_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
+);
+
+comment on table people is
+  'A person of an organization: the latest name and properties of an address';
+comment on column people.id is 'begins with the creation time, so that new rows are adjacent in indexes';
+comment on column people.email is 'as first entered';
+comment on column people.email_key is 'the address in lower case, to compare addresses';
+comment on column people.name is 'the latest name';
+comment on column people.properties is 'the latest value of each property';
+comment on column people.language is 'the latest language, a property of this name or set by itself';
+comment on column people.updated_at is 'time of the latest values: the import of an older answer does not replace them';
+
+create index people_newest_first on people (org_id, created_at desc, id desc);
+create index people_search on people using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);
+create index people_by_property on people using gin (org_id, properties jsonb_path_ops);
+
+-- A text as a number, null if it is none. A count of digits in the pattern would take twice the time.
+create function number_in(said text) returns numeric
+language sql immutable parallel safe
+return case when octet_length(said) <= 62 and said ~ '^-?[0-9]+(\.[0-9]+)?$' then said::numeric end;
+
+-- Segments select people by their properties and history.
+
+create table segments (
+  id         uuid not null default gen_random_uuid(),
+  org_id     uuid not null,
+  name       text not null check (char_length(name) between 1 and 200),
+  filter     jsonb not null check (jsonb_typeof(filter -> 'all') = 'array'),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+
+  primary key (org_id, id),
+  constraint segments_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
+);
+
+comment on table segments is 'A filter of people under a name';
+comment on column segments.name is 'as members choose it';
+comment on column segments.filter is 'conditions that all hold: an array `all` of field, op and value';
+
+create index segments_newest_first on segments (org_id, created_at desc, id desc);
+
 -- An uploaded list, stored until its columns are mapped and it is imported.
 
 create table contact_uploads (

@@ -138,6 +138,8 @@ $$;
 
 create trigger contacts_are_not_erased after insert on contacts
   referencing new table as changed for each statement execute function refuse_erased_contacts();
+create trigger people_are_not_erased after insert on people
+  referencing new table as changed for each statement execute function refuse_erased_contacts();
 
 -- Replaces the address of an erased person with `[email]` in comments, notes, names and properties of other people, at
 -- the erasure and in later writes.
@@ -256,6 +258,9 @@ create trigger notes_hide_erased before insert or update of text on response_not
 create trigger replies_hide_erased before insert or update of text on replies
   for each row when (new.text like '%@%') execute function hide_erased_in_note();
 create trigger contacts_hide_erased before insert or update of name, properties on contacts
+  for each row when (new.name like '%@%' or new.properties::text like '%@%')
+  execute function hide_erased_in_contact();
+create trigger people_hide_erased before insert or update of name, properties on people
   for each row when (new.name like '%@%' or new.properties::text like '%@%')
   execute function hide_erased_in_contact();
 

@@ -43,6 +43,12 @@ create view askback_reports.contacts with (security_barrier) as
   where c.org_id = (select askback_reports.own_organization())
   offset 0;
 
+create view askback_reports.people with (security_barrier) as
+  select p.id, p.email, p.name, p.properties, p.language, p.created_at, p.updated_at
+  from people p
+  where p.org_id = (select askback_reports.own_organization())
+  offset 0;
+
 create view askback_reports.responses with (security_barrier) as
   select r.id, r.survey_id, s.name as survey_name, s.type as survey_type, r.contact_id,
          c.email as contact_email, c.name as contact_name,

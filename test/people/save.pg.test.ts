@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importContacts } from '../../src/contacts/import.ts';
 import { saveContacts } from '../../src/contacts/queries.ts';
-import { inTransaction, json } from '../../src/lib/db/db.ts';
-import { readMigrations } from '../../src/lib/db/migrate.ts';
+import { inTransaction } from '../../src/lib/db/db.ts';
 import { savePeople } from '../../src/people/save.ts';
 import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -143,38 +142,4 @@ test('saving the same people in another order does not deadlock', async () => {
     await Promise.all([save(first, rows, round), save(second, rows.toReversed(), -1 - round)]);
   }
   assert.equal((await people(first.orgId)).length, 300);
-});
-
-test('the migration creates people from existing contacts', async () => {
-  const { orgId, surveyId } = await scene();
-  const second = await makeSurvey(db, orgId);
-  const insert = (survey: string, over: object) => db`
-    insert into contacts ${db({ org_id: orgId, survey_id: survey, token: crypto.randomUUID(), ...over } as never)}`;
-  await insert(surveyId, {
-    email: 'Ada@people.test',
-    name: 'Ada',
-    properties: json(db, { plan: 'free', seats: 3 }),
-    created_at: '2025-01-01',
-    updated_at: '2025-01-01',
-  });
-  await insert(second, {
-    email: 'ada@people.test',
-    properties: json(db, { plan: 'pro', language: 'fr' }),
-    created_at: '2025-02-01',
-    updated_at: '2025-02-01',
-  });
-  const migration = readMigrations().find(({ name }) => name.includes('people'));
-  const statement = /insert into people[\s\S]*?;/.exec(migration!.text)![0];
-  await inTransaction(db, async (tx) => {
-    await tx`delete from people`;
-    await tx.unsafe(statement);
-  });
-  assert.deepEqual(await people(orgId), [
-    {
-      email: 'Ada@people.test',
-      name: 'Ada',
-      properties: { plan: 'pro', seats: 3, language: 'fr' },
-      language: 'fr',
-    },
-  ]);
 });
