@@ -187,7 +187,7 @@ function Recipients({ judgement, isAudience }: RecipientsProps) {
       {total > 0 ? (
         <StackedBar
           parts={[
-            { tone: '', share: mailed },
+            { tone: 'is-good', share: mailed },
             { tone: 'is-even', share: skipped },
             { tone: 'is-poor', share: invalid },
           ]}

@@ -575,7 +575,10 @@ const commonValues = (field: string, properties: readonly PropertyValues[]) =>
     : (properties.find(({ name }) => propertyPrefix + name === field)?.values ?? []);
 
 const fieldOptions = (selected: string, properties: readonly PropertyValues[]) => {
-  const names = properties.map(({ name }) => propertyPrefix + name);
+  // The property `language` sets the language of a person, which is a field of its own.
+  const names = properties.flatMap(({ name }) =>
+    name === 'language' ? [] : propertyPrefix + name,
+  );
   if (isProperty(selected) && !names.includes(selected)) names.push(selected);
   return [
     { value: '', text: 'Choose' },
