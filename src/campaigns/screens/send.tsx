@@ -325,7 +325,7 @@ function Reason({
 const reasonTexts: Readonly<Record<string, { reason: string; advice: string }>> = {
   already_sent: {
     reason: 'Already received or answered this survey',
-    advice: 'Each address is asked once per survey.',
+    advice: 'Each address is asked once per survey and round.',
   },
   in_flight: {
     reason: 'Already in another send',

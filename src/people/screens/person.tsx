@@ -373,7 +373,10 @@ type PropertiesProps = { person: FoundPerson; here: string; form: FormState; may
 
 function Properties({ person, here, form, mayChange }: PropertiesProps) {
   const { name, language, properties } = person;
-  const facts = Object.entries(properties).map(([key, value]) => [key, textOf(value)] as const);
+  // The language of the person is shown once, and the property says the same.
+  const facts = Object.entries(properties)
+    .filter(([key]) => key !== 'language')
+    .map(([key, value]) => [key, textOf(value)] as const);
   const isInvalid = Object.keys(form.errors).length > 0 && !('consent' in form.errors);
   return (
     <section class="card" aria-labelledby="details">
