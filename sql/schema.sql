@@ -348,6 +348,7 @@ create table ended_deliveries (
   constraint ended_deliveries_pkey primary key (webhook_id, id)
 );
 create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
+create index ended_deliveries_missed on ended_deliveries (webhook_id, undelivered, id) where undelivered is not null;
 
 -- The receipt of an erasure. Nothing is stored for the address until an owner unblocks it.
 create table erasures (
@@ -724,7 +725,7 @@ create table organizations (
   deleted jsonb not null default '{}'::jsonb,                                                                         -- number of rows by table that an unfinished deletion has deleted
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  constraint organizations_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
+  constraint organizations_color_check check (color ~ '^#[0-9a-f]{6}$'),
   constraint organizations_deleted_check check (jsonb_typeof(deleted) = 'object'),
   constraint organizations_frequency_days_check check (frequency_days > 0),
   constraint organizations_keep_comments_days_check check (keep_comments_days >= 1 and keep_comments_days <= 36500),

@@ -43,7 +43,7 @@ create table organizations (
   id                 uuid primary key default gen_random_uuid(),
   name               text not null check (char_length(name) between 1 and 200),
   slug               text not null check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and char_length(slug) <= 80),
-  color              text not null default '#2f6fed' check (color ~ '^#[0-9A-Fa-f]{6}$'),
+  color              text not null default '#2f6fed' check (color ~ '^#[0-9a-f]{6}$'),
   logo               text,
   time_zone          text not null default 'UTC',
   language           text not null default 'en',

@@ -148,6 +148,7 @@ comment on column ended_deliveries.is_replay is 'true if a replay created it. Th
 comment on column ended_deliveries.delivered_at is 'when it was accepted';
 
 create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
+create index ended_deliveries_missed on ended_deliveries (webhook_id, undelivered, id) where undelivered is not null;
 
 create view deliveries as
   select org_id, webhook_id, id, event_id, coalesce(message_id, id) as message_id, 'pending' as status, attempts, status_code,

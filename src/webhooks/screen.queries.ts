@@ -89,6 +89,34 @@ export async function countByDay(
     order by d.day`;
 }
 
+export type DayOutcome = 'delivered' | 'skipped' | 'failed' | 'none';
+
+/** The worst outcome of each day in UTC, oldest first, for every webhook. A few probes of an index for each day. */
+export async function worstByDay(
+  sql: Sql,
+  orgId: string,
+  days: number,
+): Promise<{ webhook_id: string; outcomes: DayOutcome[] }[]> {
+  const ended = sql`
+    ended_deliveries
+    where org_id = w.org_id and webhook_id = w.id and id >= d.first and id < d.next and not is_test`;
+  return await sql`
+    select w.id as webhook_id,
+           array_agg(case
+             when exists (select from ${ended} and undelivered = 'failed') then 'failed'
+             when exists (select from ${ended} and undelivered = 'skipped') then 'skipped'
+             when exists (select from ${ended} and undelivered is null) then 'delivered'
+             else 'none'
+           end order by d.first) as outcomes
+    from webhooks w
+    cross join (
+      select least_id_at(day at time zone 'UTC') as first, least_id_at((day + interval '1 day') at time zone 'UTC') as next
+      from (select (now() at time zone 'UTC')::date - n::int as day from generate_series(0, ${days - 1}::int) n) of_date
+    ) d
+    where w.org_id = ${orgId}
+    group by w.id`;
+}
+
 export async function countReplayable(
   sql: Sql,
   { orgId, webhookId }: DeliveriesOf,

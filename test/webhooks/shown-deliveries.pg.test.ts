@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inTransaction, type Sql } from '../../src/lib/db/db.ts';
-import { countByDay, listAttempts, pageOfDeliveries } from '../../src/webhooks/screen.queries.ts';
+import {
+  countByDay,
+  listAttempts,
+  pageOfDeliveries,
+  worstByDay,
+} from '../../src/webhooks/screen.queries.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -89,26 +94,27 @@ test('a delivery has the duration of its last attempt', async () => {
   );
 });
 
+const midnight = new Date(new Date().toISOString().slice(0, 10));
+const at = (days: number, ms = 0) => new Date(midnight.getTime() - days * 86_400_000 + ms);
+const ended = ({ of }: Target, status: string, created_at: Date, event = 'response.received') => ({
+  ...of,
+  status,
+  created_at,
+  event,
+  attempts: 1,
+});
+
 test('the chart counts outcomes per day without tests', async () => {
   const own = await target();
-  const midnight = new Date(new Date().toISOString().slice(0, 10));
-  const at = (days: number, ms = 0) => new Date(midnight.getTime() - days * 86_400_000 + ms);
-  const ended = (status: string, created_at: Date, event = 'response.received') => ({
-    ...own.of,
-    status,
-    created_at,
-    event,
-    attempts: 1,
-  });
   await addDeliveries(
     db,
-    ended('delivered', at(2)),
-    ended('failed', at(2, 5)),
-    ended('delivered', at(2, -1)),
-    ended('skipped', at(1, 1)),
-    ended('delivered', at(0)),
-    ended('delivered', at(0), 'webhook.test'),
-    { ...ended('pending', at(0)), attempts: 0 },
+    ended(own, 'delivered', at(2)),
+    ended(own, 'failed', at(2, 5)),
+    ended(own, 'delivered', at(2, -1)),
+    ended(own, 'skipped', at(1, 1)),
+    ended(own, 'delivered', at(0)),
+    ended(own, 'delivered', at(0), 'webhook.test'),
+    { ...ended(own, 'pending', at(0)), attempts: 0 },
   );
   await addAll(await target());
   const days = await countByDay(db, own.asked, 3);
@@ -119,5 +125,30 @@ test('the chart counts outcomes per day without tests', async () => {
       { day: at(1).toISOString().slice(0, 10), delivered: 0, failed: 0, skipped: 1 },
       { day: at(0).toISOString().slice(0, 10), delivered: 1, failed: 0, skipped: 0 },
     ],
+  );
+});
+
+test('the list has the worst outcome of each day for every webhook', async () => {
+  const own = await target();
+  const quiet = await makeWebhook(db, own.of.org_id);
+  await addDeliveries(
+    db,
+    ended(own, 'delivered', at(3, -1)),
+    ended(own, 'skipped', at(3)),
+    ended(own, 'failed', at(3, 5)),
+    ended(own, 'delivered', at(3, 9)),
+    ended(own, 'delivered', at(1, -1)),
+    ended(own, 'skipped', at(2)),
+    ended(own, 'delivered', at(1)),
+    ended(own, 'failed', at(0), 'webhook.test'),
+  );
+  await addAll(await target());
+  const rows = await worstByDay(db, own.of.org_id, 4);
+  assert.deepEqual(
+    new Map(rows.map((row) => [row.webhook_id, row.outcomes])),
+    new Map([
+      [own.of.webhook_id, ['failed', 'skipped', 'delivered', 'none']],
+      [quiet, ['none', 'none', 'none', 'none']],
+    ]),
   );
 });

@@ -6,11 +6,19 @@ import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
 import type { WebhookRow } from '../queries.ts';
 import { describeRetries, retryKinds } from '../rules.ts';
+import type { DayOutcome } from '../screen.queries.ts';
 import { shortUrl, standingOf } from './delivery.tsx';
+import { SmallUptime, UptimeLegend } from './webhook.tsx';
 
-type WebhookListProps = { webhooks: readonly WebhookRow[]; here: string; mayChange: boolean };
+type WebhookListProps = {
+  webhooks: readonly WebhookRow[];
+  /** The worst outcome of each day, by the id of the webhook. */
+  outcomes: ReadonlyMap<string, readonly DayOutcome[]>;
+  here: string;
+  mayChange: boolean;
+};
 
-export function WebhookList({ webhooks, here, mayChange }: WebhookListProps) {
+export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookListProps) {
   if (webhooks.length === 0) {
     return (
       <EmptyState title="No webhooks yet">
@@ -27,14 +35,19 @@ export function WebhookList({ webhooks, here, mayChange }: WebhookListProps) {
       </p>
       <DataTable
         caption="Webhooks, newest first"
-        columns={['URL', 'Status', 'Events', 'Last delivery'].map((head) => ({ head }))}
-        rows={webhooks.map((webhook) => ({ cells: cellsOf(webhook, here) }))}
+        columns={['URL', 'Status', 'Last 30 days', 'Events', 'Last delivery']}
+        rows={webhooks.map((webhook) => ({
+          cells: cellsOf(webhook, { here, outcomes: outcomes.get(webhook.id) ?? [] }),
+        }))}
       />
+      <UptimeLegend />
     </>
   );
 }
 
-function cellsOf(webhook: WebhookRow, here: string) {
+type CellContext = { here: string; outcomes: readonly DayOutcome[] };
+
+function cellsOf(webhook: WebhookRow, { here, outcomes }: CellContext) {
   const { kind, text } = standingOf(webhook);
   return [
     <>
@@ -53,6 +66,7 @@ function cellsOf(webhook: WebhookRow, here: string) {
         <span class="sub block">{webhook.deactivated_reason}</span>
       ) : null}
     </>,
+    <SmallUptime outcomes={outcomes} />,
     webhook.events.join(', '),
     webhook.last_delivery_at ? <Time at={webhook.last_delivery_at} show="ago" /> : 'None yet',
   ];

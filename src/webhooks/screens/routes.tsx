@@ -41,6 +41,7 @@ import {
   findShownDelivery,
   listAttempts,
   pageOfDeliveries,
+  worstByDay,
 } from '../screen.queries.ts';
 import {
   DeliveryPage,
@@ -81,13 +82,23 @@ export const webhookScreens = (tools: WebhookTools) =>
   new Hono<ScreenEnv>()
     .get('/', async (c) => {
       const { organization } = c.var;
-      const webhooks = await listWebhooks(tools.db, organization.id);
+      const [webhooks, outcomes] = await Promise.all([
+        listWebhooks(tools.db, organization.id),
+        worstByDay(tools.db, organization.id, daysShown),
+      ]);
       const mayChange = organization.role !== 'viewer';
       const here = pathOf(c);
       return renderScreen(c, {
         title: 'Webhooks',
         section: 'webhooks',
-        body: <WebhookList webhooks={webhooks} here={here} mayChange={mayChange} />,
+        body: (
+          <WebhookList
+            webhooks={webhooks}
+            outcomes={new Map(outcomes.map((row) => [row.webhook_id, row.outcomes]))}
+            here={here}
+            mayChange={mayChange}
+          />
+        ),
         actions: mayChange ? (
           <LinkButton href={`${here}/new`} text="New webhook" kind="primary" />
         ) : null,

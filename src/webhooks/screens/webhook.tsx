@@ -4,7 +4,12 @@ import { LinkButton, Submit } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import type { WebhookRow } from '../queries.ts';
 import { describeRetries, maxFailures } from '../rules.ts';
-import { type DayOfDeliveries, type ListedDelivery, maxCounted } from '../screen.queries.ts';
+import {
+  type DayOfDeliveries,
+  type DayOutcome,
+  type ListedDelivery,
+  maxCounted,
+} from '../screen.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
@@ -99,12 +104,7 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
         <span>{shortDay(days[0]!.day)}</span>
         <span>today (UTC)</span>
       </p>
-      <p class="legend">
-        <span class="key is-good">All delivered</span>
-        <span class="key is-warn">Some missed</span>
-        <span class="key is-poor">Over 20% missed</span>
-        <span class="key is-even">No events</span>
-      </p>
+      <UptimeLegend />
       <dl class="counts">
         {(
           [
@@ -124,14 +124,52 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
   );
 }
 
-const maxMissedShare = 0.2;
+const toneOfDay = ({ delivered, failed, skipped }: DayOfDeliveries): string =>
+  toneOfOutcome[
+    failed > 0 ? 'failed' : skipped > 0 ? 'skipped' : delivered > 0 ? 'delivered' : 'none'
+  ];
 
-function toneOfDay({ delivered, failed, skipped }: DayOfDeliveries): string {
-  const missed = failed + skipped;
-  if (missed > maxMissedShare * (missed + delivered)) return 'is-poor';
-  if (missed > 0) return 'is-warn';
-  return delivered > 0 ? 'is-good' : 'is-even';
+const toneOfOutcome = {
+  delivered: 'is-good',
+  skipped: 'is-warn',
+  failed: 'is-poor',
+  none: 'is-even',
+} as const satisfies Record<DayOutcome, string>;
+
+/** A small one for lists: the days of one tone are one path, so that fifty webhooks fit on a page. */
+export function SmallUptime({ outcomes }: { outcomes: readonly DayOutcome[] }) {
+  const paths = Object.entries(toneOfOutcome).map(([outcome, tone]) => {
+    const days = outcomes.flatMap((each, at) => (each === outcome ? [at] : []));
+    return { tone, outcome, days };
+  });
+  const words = paths
+    .filter(({ outcome, days }) => outcome !== 'none' && days.length > 0)
+    .map(({ outcome, days }) => `${outcome} on ${counted(days.length, 'day')}`);
+  return (
+    <svg
+      class="uptime small"
+      viewBox={`0 0 ${outcomes.length} 1`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={words.join(', ') || 'no events'}
+    >
+      {paths.map(({ tone, days }) =>
+        days.length === 0 ? null : (
+          <path class={tone} d={days.map((at) => `M${at} 0h.75v1h-.75`).join('')} />
+        ),
+      )}
+    </svg>
+  );
 }
+
+export const UptimeLegend = () => (
+  <p class="legend">
+    <span class="key is-good">Delivered</span>
+    <span class="key is-warn">Some skipped</span>
+    <span class="key is-poor">Some failed</span>
+    <span class="key is-even">No events</span>
+  </p>
+);
 
 const describeDay = ({ day, delivered, failed, skipped }: DayOfDeliveries) =>
   `${shortDay(day)}: ${delivered} delivered, ${failed} failed, ${skipped} skipped`;

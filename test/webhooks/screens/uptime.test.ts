@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Uptime } from '../../../src/webhooks/screens/webhook.tsx';
+import { SmallUptime, Uptime } from '../../../src/webhooks/screens/webhook.tsx';
 
-test('the share of missed events decides the colour of a day', () => {
+test('the worst outcome decides the colour of a day', () => {
   const days = [
     { day: '2026-03-01', delivered: 0, failed: 0, skipped: 0 },
     { day: '2026-03-02', delivered: 48, failed: 0, skipped: 0 },
@@ -11,8 +11,21 @@ test('the share of missed events decides the colour of a day', () => {
   ];
   const html = String(Uptime({ days }));
   const tones = [...html.matchAll(/<rect class="([\w-]+)"/g)].map(([, tone]) => tone);
-  assert.deepEqual(tones, ['is-even', 'is-good', 'is-warn', 'is-poor']);
+  assert.deepEqual(tones, ['is-even', 'is-good', 'is-poor', 'is-warn']);
   assert.match(html, /<title>3 Mar: 50 delivered, 2 failed, 9 skipped<\/title>/);
   assert.match(html, /99 events delivered, 2 failed and 10 skipped in 4 days/);
   assert.match(html, /<dt>Success rate<\/dt><dd>89.2%<\/dd>/);
+});
+
+test('the small chart draws the days of one tone as one path', () => {
+  const html = String(SmallUptime({ outcomes: ['none', 'delivered', 'failed', 'delivered'] }));
+  assert.deepEqual(
+    [...html.matchAll(/<path class="([\w-]+)" d="([^"]+)"/g)].map(([, ...parts]) => parts),
+    [
+      ['is-good', 'M1 0h.75v1h-.75M3 0h.75v1h-.75'],
+      ['is-poor', 'M2 0h.75v1h-.75'],
+      ['is-even', 'M0 0h.75v1h-.75'],
+    ],
+  );
+  assert.match(html, /aria-label="delivered on 2 days, failed on 1 day"/);
 });
