@@ -55,6 +55,8 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
     (it) => it.end({ timeout: 1 }),
   );
   let draining = false;
+  // A process without a runner still answers requests, for example while the disk of the database is full.
+  const runner = jobs && { runners: () => runnerDown(jobs.state()) };
   const unreadable = cacheWithTtl(() => countUnreadableSecrets(db, secrets), {
     ttlMs: secretsCheckEveryMs,
     timeoutMs,
@@ -63,10 +65,11 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
     checks: {
       ...databaseChecks(db),
       ...(database.isApart && { pooler: poolerCheck(database.db) }),
-      ...(jobs && { runners: () => runnerDown(jobs.state()) }),
+      ...(role === 'jobs' && runner),
       draining: () => (draining ? 'is stopping' : undefined),
     },
     warnings: {
+      ...(role !== 'jobs' && runner),
       postgres: () => ignoreOutage(() => warnOfPatchLevel(db), undefined),
       secrets: async () => wrongKeySentence((await unreadable()) ?? 0),
       ...(mailProblem && { mail: () => mailSentence(mailProblem()) }),
@@ -80,7 +83,8 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
   };
 }
 
-const noJobs = 'no process with the role jobs is running: emails, deliveries and analyses wait';
+const waits = 'emails, deliveries and analyses wait';
+const noJobs = `no process with the role jobs is running: ${waits}`;
 
 const mailSentences: Record<ServerProblem, string> = {
   unreachable: 'the mail server is unreachable: campaigns wait, other sends fail',
@@ -90,7 +94,8 @@ const mailSentences: Record<ServerProblem, string> = {
 const mailSentence = (problem: ServerProblem | null) =>
   problem ? `${mailSentences[problem]}. Run askback doctor to see why` : undefined;
 
-const runnerDown = ({ state }: RunnerState) => (state === 'running' ? undefined : 'not running');
+const runnerDown = ({ state }: RunnerState) =>
+  state === 'running' ? undefined : `the job runner of this process is not running: ${waits}`;
 
 /** `/healthz` checks nothing. `/readyz` runs all checks; warnings are shown but don't affect readiness. */
 export function healthRoutes(checks: Checks, warnings: Checks = {}) {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import type { Db } from '../../src/lib/db/db.ts';
 import type { Checks } from '../../src/lib/process/lifecycle.ts';
-import { databaseChecks, healthRoutes } from '../../src/operations/health.ts';
+import { databaseChecks, healthRoutes, startReadiness } from '../../src/operations/health.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-const { db } = await testDatabase();
+const { db, url } = await testDatabase();
 
 type Readiness = {
   status: string;
@@ -52,6 +53,44 @@ test('/readyz names exactly the failing checks', async () => {
     red: failing,
   });
   assert.deepEqual(await readiness({ schema: () => undefined }), { code: 200, status: 'ready' });
+});
+
+/** `/readyz` of a process whose job runner cannot start, as on a full disk. */
+async function readyWithoutRunner(role: 'jobs' | null) {
+  const { checks, warnings } = await startReadiness({
+    parts: {
+      async start(_: string, begin: () => Db) {
+        const connection = begin();
+        after(() => connection.end());
+        return connection;
+      },
+    } as never,
+    database: { db, sessions: { url }, isApart: false } as never,
+    role,
+    secrets: createSecrets([Buffer.alloc(32, 1)]),
+    jobs: { state: () => ({ state: 'restarting', restarts: 1 }) } as never,
+  });
+  const answer = await healthRoutes(checks, warnings).request('/readyz');
+  const { failing, warnings: warned } = (await answer.json()) as {
+    failing?: Record<string, string>;
+    warnings?: Record<string, string>;
+  };
+  return { code: answer.status, failing: failing?.['runners'], warned: warned?.['runners'] };
+}
+
+test('/readyz warns of a job runner that is down while requests work', async () => {
+  const sentence =
+    'the job runner of this process is not running: emails, deliveries and analyses wait';
+  assert.deepEqual(await readyWithoutRunner(null), {
+    code: 200,
+    failing: undefined,
+    warned: sentence,
+  });
+  assert.deepEqual(await readyWithoutRunner('jobs'), {
+    code: 503,
+    failing: sentence,
+    warned: undefined,
+  });
 });
 
 test('/readyz names migrations that are missing or unknown', async () => {
