@@ -58,7 +58,7 @@ export async function fillDemo(
     const organization = await insertOrganizationOnce(tx, {
       id: demoOrganization,
       name,
-      color: '#7A4A2B',
+      color: '#7a4a2b',
       ai_enabled: true,
       created_at: began,
     });
@@ -163,11 +163,11 @@ function summaryJob(orgId: string, now: Date, monthsAgo: number): NewJob {
 }
 
 export const tags = [
-  { name: 'App', color: '#1D4ED8' },
-  { name: 'Delivery', color: '#C2410C' },
-  { name: 'Idea', color: '#6D28D9' },
-  { name: 'Praise', color: '#15803D' },
-  { name: 'Refund', color: '#B91C1C' },
+  { name: 'App', color: '#1d4ed8' },
+  { name: 'Delivery', color: '#c2410c' },
+  { name: 'Idea', color: '#6d28d9' },
+  { name: 'Praise', color: '#15803d' },
+  { name: 'Refund', color: '#b91c1c' },
 ] as const;
 
 /** Colleagues have no password, so nobody can sign in as one of them. */

@@ -148,7 +148,8 @@ async function updateTag(
   return one(
     await sql<TagRow[]>`
       update tags
-      set name = coalesce(${name}, name), color = coalesce(${color}, color)
+      set name = coalesce(${name}, name),
+          color = case when lower(color) = lower(${color}) then color else coalesce(${color}, color) end
       where org_id = ${orgId} and id = ${id}
       returning id, name, color, created_at`,
   );

@@ -36,6 +36,15 @@ test('the list of time zones contains the stored one', async () => {
   assert.match(page, /<option>Europe\/Berlin<\/option>/);
 });
 
+test('a color that differs only in case is no change', async () => {
+  const { orgId, asItIs, general, post, events } = await owner();
+  await post(general, { ...asItIs, color: '#00FF00' });
+  assert.equal((await getOrganization(db, orgId)).color, '#00ff00');
+  const before = await events();
+  await post(general, { ...asItIs, color: '#00Ff00' });
+  assert.deepEqual(await events(), before);
+});
+
 test('the General form stores every setting', async () => {
   const { orgId, asItIs, general, post } = await owner();
   const answer = await post(general, {
@@ -210,7 +219,7 @@ test('the audit log has the same filters on screen and in exports', async () => 
   assert.match(await text('?page=2'), /51 to 61 of 61/);
   const jobs = await text('?actor=job&act=&date_from=&date_to=');
   assert.match(jobs, /1 to 1 of 1/);
-  assert.match(jobs, /turned off a webhook/);
+  assert.match(jobs, /Turned off a webhook/);
   assert.match(jobs, /<bdi title="webhooks.deliver">Deliveries<\/bdi>/);
   for (const none of ['yesterday', '0000-01-01', '9999-12-31', '2024-02-30']) {
     assert.equal((await get(`${audit}?date_from=${none}`)).status, 400);

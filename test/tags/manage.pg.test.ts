@@ -9,16 +9,16 @@ const { db } = await testDatabase();
 
 test('a change without a difference is not audited', async () => {
   const writer = commandWriter(await makeOrganization(db));
-  const { id } = await createTag(db, writer, { name: 'vip', color: '#112233' });
+  const { id } = await createTag(db, writer, { name: 'vip', color: '#11aa33' });
   const acts = async () =>
     (await db`select from audit_events where act = 'tag.changed' and target_id = ${id}`).length;
 
-  const same = await changeTag(db, writer, { id, name: 'vip', color: '#112233' });
-  assert.deepEqual([same.id, same.name, same.color], [id, 'vip', '#112233']);
+  const same = await changeTag(db, writer, { id, name: 'vip', color: '#11AA33' });
+  assert.deepEqual([same.id, same.name, same.color], [id, 'vip', '#11aa33']);
   assert.ok(!('differs' in same));
   assert.equal(await acts(), 0);
 
-  assert.equal((await changeTag(db, writer, { id, name: 'VIP' })).color, '#112233');
+  assert.equal((await changeTag(db, writer, { id, name: 'VIP' })).color, '#11aa33');
   assert.equal(await acts(), 1);
 });
 

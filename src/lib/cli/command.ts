@@ -92,7 +92,8 @@ export const Email = v.pipe(v.string(), v.trim(), v.check(isMailable, 'must be a
 
 export const Color = v.pipe(
   v.string(),
-  v.regex(/^#[0-9A-Fa-f]{6}$/, "must be a color such as '#2F6FED'"),
+  v.toLowerCase(),
+  v.regex(/^#[0-9a-f]{6}$/, "must be a color such as '#2F6FED'"),
 );
 
 export const Whole = (minimum: number, maximum: number) =>
