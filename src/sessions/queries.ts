@@ -22,7 +22,7 @@ export type CurrentOrganization = {
   failingWebhooks: number;
 };
 
-export type OtherOrganization = { name: string; slug: string };
+export type OtherOrganization = { name: string; slug: string; color: string };
 
 type SessionRow = SignedInMember & {
   organization: CurrentOrganization | null;
@@ -69,7 +69,7 @@ const selectSession = async (sql: Sql, { tokenHash, slug, noted }: SessionPlace)
            (select json_build_object('id', id, 'name', name, 'slug', slug, 'color', color, 'timeZone', time_zone, 'role', role,
                                       ${navigationCounts(sql)})
             from own where is_current) as organization,
-           (select coalesce(json_agg(json_build_object('name', name, 'slug', slug)
+           (select coalesce(json_agg(json_build_object('name', name, 'slug', slug, 'color', color)
                                      order by lower(name), slug), '[]'::json)
             from own where not is_current) as "otherOrganizations"
     from live`;

@@ -42,8 +42,8 @@ export const componentPages = (publicUrl: string) =>
       c.set('member', { name: 'Lena Dahl', email: 'lena@people.test', isOperator: true });
       c.set('organization', organization);
       c.set('otherOrganizations', [
-        { name: 'Northgate Clinic', slug: 'northgate' },
-        { name: 'مقهى الياسمين', slug: 'jasmine' },
+        { name: 'Northgate Clinic', slug: 'northgate', color: '#2f6fed' },
+        { name: 'مقهى الياسمين', slug: 'jasmine', color: '#b45309' },
       ]);
       await next();
     })

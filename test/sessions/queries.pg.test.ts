@@ -38,7 +38,7 @@ async function inThreeOrganizations() {
     await joinOrganization(db, { org: await makeOrganization(db, names), member, role });
   }
   await makeOrganization(db, { name: 'Aspen' });
-  const [last, second, first] = made.map(({ name, slug }) => ({ name, slug }));
+  const [last, second, first] = made.map(({ name, slug }) => ({ name, slug, color: '#2f6fed' }));
   return { member, inOrder: [first!, second!, last!], ...(await startSession(member)) };
 }
 

@@ -125,7 +125,7 @@ export function Choice(props: ChoiceProps) {
   return (
     <fieldset class="field" aria-describedby={described['aria-describedby']}>
       <legend>{label}</legend>
-      <div class={options.some((option) => option.help) ? 'stack tight' : 'ticks'}>
+      <div class={options.some(isLong) ? 'stack tight' : 'ticks'}>
         {options.map((option, at) => (
           <label class="tick">
             <input
@@ -147,6 +147,10 @@ export function Choice(props: ChoiceProps) {
     </fieldset>
   );
 }
+
+/** Long options are a list, short ones share a line. */
+const isLong = ({ text, help }: ChoiceProps['options'][number]) =>
+  Boolean(help) || (typeof text === 'string' && text.length > 24);
 
 type SegmentsProps = {
   name: string;

@@ -26,7 +26,7 @@ export type NavOrganization = {
 type Reader = {
   member: NavMember | undefined;
   organization: NavOrganization | undefined;
-  otherOrganizations: readonly { name: string; slug: string }[];
+  otherOrganizations: readonly { name: string; slug: string; color: string }[];
 };
 
 /** Reads what the session middleware stored. Nothing before sign-in. */
@@ -237,23 +237,22 @@ export function Sidebar({ reader, section, views = [] }: SidebarProps) {
 type SwitcherProps = Pick<Reader, 'otherOrganizations'> & { organization: NavOrganization };
 
 function OrganizationSwitcher({ organization, otherOrganizations }: SwitcherProps) {
-  const { name, slug } = organization;
   if (otherOrganizations.length === 0) {
     return (
       <p class="org">
-        <Mark {...organization} /> <bdi>{name}</bdi>
+        <Mark {...organization} /> <bdi>{organization.name}</bdi>
       </p>
     );
   }
   return (
     <details class="menu" name="rail">
       <summary class="org">
-        <Mark {...organization} /> <bdi>{name}</bdi>
+        <Mark {...organization} /> <bdi>{organization.name}</bdi>
         <span class="hidden">, change organization</span>
         <Icon name="chevron-down" />
       </summary>
       <ul class="list">
-        <OrganizationItem {...{ name, slug }} current />
+        <OrganizationItem {...organization} current />
         {otherOrganizations.map((other) => (
           <OrganizationItem {...other} />
         ))}
@@ -262,11 +261,12 @@ function OrganizationSwitcher({ organization, otherOrganizations }: SwitcherProp
   );
 }
 
-type OrganizationItemProps = { name: string; slug: string; current?: boolean };
+type OrganizationItemProps = { name: string; slug: string; color: string; current?: boolean };
 
-const OrganizationItem = ({ name, slug, current = false }: OrganizationItemProps) => (
+const OrganizationItem = ({ name, slug, color, current = false }: OrganizationItemProps) => (
   <li>
     <a href={`/o/${slug}`} aria-current={current ? 'true' : undefined}>
+      <Mark name={name} color={color} />
       <bdi>{name}</bdi>
     </a>
   </li>

@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
-import { emptyForm, type FormState, statusOf } from './forms.tsx';
 import { readerOf, renderScreen, type Screen } from './screen.tsx';
 
 /** The settings pages in order, by the last part of their path. */
@@ -36,22 +35,30 @@ export const maySee = (role: string | undefined, setting: SettingName): boolean 
   role === 'owner' ||
   (!ownerSettings.includes(setting) && !(role === 'viewer' && setting === 'import'));
 
-type SettingsScreen = Pick<Screen, 'body' | 'trail' | 'status'> & {
+type SettingsScreen = Pick<Screen, 'body' | 'status'> & {
   /** Null for the overview. */
   setting: SettingName | null;
-  /** The name of the setting by default. */
+  /** The heading of a page below the setting, such as a form or a confirmation. */
   title?: string;
 };
 
 /** A settings page, next to the navigation between the settings that the member's role may see. */
 export function renderSettings(c: Context, screen: SettingsScreen): Response {
-  const { setting, body, title = setting ? settings[setting] : 'Settings', ...rest } = screen;
+  const { setting, title, body, status } = screen;
   const { organization } = readerOf(c);
+  const overview = `/o/${organization?.slug}/settings/overview`;
+  const isBelow = title !== undefined && setting !== null && organization !== undefined;
   return renderScreen(c, {
-    ...rest,
-    title,
-    heading: 'Settings',
+    title: title ?? (setting ? settings[setting] : 'Settings'),
+    heading: title ?? 'Settings',
     section: 'settings',
+    ...(status && { status }),
+    ...(isBelow && {
+      trail: [
+        { text: 'Settings', href: overview },
+        { text: settings[setting], href: settingPath(organization, setting) },
+      ],
+    }),
     body: (
       <div class="settings">
         {organization ? (
@@ -59,10 +66,7 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
             <summary>All settings</summary>
             <nav aria-label="Settings">
               <ul>
-                <SettingLink
-                  href={`/o/${organization.slug}/settings/overview`}
-                  isCurrent={setting === null}
-                >
+                <SettingLink href={overview} isCurrent={setting === null}>
                   Overview
                 </SettingLink>
               </ul>
@@ -102,26 +106,6 @@ const SettingLink = ({ href, isCurrent, children }: SettingLinkProps) => (
     </a>
   </li>
 );
-
-type SettingForm = { setting: SettingName; title: string; body: Child; form?: FormState };
-
-/** A page below a setting, such as a form or a confirmation. */
-export function renderSettingForm(
-  c: Context,
-  { setting, title, body, form = emptyForm() }: SettingForm,
-) {
-  return renderSettings(c, {
-    setting,
-    title,
-    body: (
-      <Part id="form" title={title}>
-        {body}
-      </Part>
-    ),
-    trail: [{ text: settings[setting], href: settingPath(c.get('organization'), setting) }],
-    status: statusOf(form),
-  });
-}
 
 export const settingPath = ({ slug }: { slug: string }, setting: SettingName) =>
   `/o/${slug}/settings/${setting}`;
