@@ -188,7 +188,6 @@ const renderBelow = (c: ScreenContext, { title, body, status = 200 }: Below) =>
     title,
     body,
     status,
-    trail: [{ text: 'Import', href: settingPath(c.var.organization, 'import') }],
   });
 
 async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) {

@@ -16,14 +16,10 @@ import {
   readForm,
   Select,
   SubmitOrCancel,
+  statusOf,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
-import {
-  Part,
-  renderSettingForm,
-  renderSettings,
-  settingPath,
-} from '../web/app/settings-screen.tsx';
+import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createKey, getKey, revokeKey } from './manage.ts';
 import { type ListedKey, pageOfKeys } from './queries.ts';
 import { expiryChoices, expiryOf, expiryState } from './rules.ts';
@@ -69,7 +65,7 @@ export const keyScreens = (tools: KeyScreenTools) =>
           </p>
         </Confirm>
       );
-      return renderSettingForm(c, { setting: 'api-keys', title: `Revoke the key “${name}”`, body });
+      return renderSettings(c, { setting: 'api-keys', title: `Revoke the key “${name}”`, body });
     })
 
     .post('/:id/revoke', async (c) => {
@@ -121,7 +117,12 @@ function showForm(c: Context<ScreenEnv>, form = emptyForm()) {
       <SubmitOrCancel button="Create key" cancel={listPath(c)} />
     </form>
   );
-  return renderSettingForm(c, { setting: 'api-keys', title: 'New API Key', body, form });
+  return renderSettings(c, {
+    setting: 'api-keys',
+    title: 'New API Key',
+    body,
+    status: statusOf(form),
+  });
 }
 
 const permission = { read: 'Read', write: 'Read and write' } as const;
@@ -208,9 +209,9 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
     </>,
     permission[key.permission],
     <>
-      {key.last_used_at ? <Time at={key.last_used_at} show="ago" /> : 'never'}
+      {key.last_used_at ? <Time at={key.last_used_at} show="ago" /> : 'Never'}
       <span class="sub block">
-        created <Time at={key.created_at} show="ago" />
+        Created <Time at={key.created_at} show="ago" />
       </span>
     </>,
     key.revoked_at ? <Time at={key.revoked_at} show="ago" /> : <Expiry expiry={key} now={now} />,
@@ -227,9 +228,9 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
 }
 
 function Expiry({ expiry: { expires_at }, now }: { expiry: ListedKey; now: Date }) {
-  if (!expires_at) return 'never';
+  if (!expires_at) return 'Never';
   const state = expiryState(expires_at, now);
-  if (state === 'over') return <State kind="failed">expired</State>;
+  if (state === 'over') return <State kind="failed">Expired</State>;
   const day = <Time at={expires_at} show="day" />;
   return state === 'near' ? <State kind="warning">{day}</State> : day;
 }

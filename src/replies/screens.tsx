@@ -20,12 +20,7 @@ import {
   Version,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
-import {
-  Part,
-  renderSettingForm,
-  renderSettings,
-  settingPath,
-} from '../web/app/settings-screen.tsx';
+import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import {
   type CannedText,
   changeCannedText,
@@ -89,11 +84,8 @@ export const cannedTextScreens = ({ db }: CannedTextTools) =>
           <p>Members can no longer insert it. Replies that contain it stay as they are.</p>
         </Confirm>
       );
-      return renderSettingForm(c, {
-        setting: 'canned-texts',
-        title: `Delete canned text “${name}”`,
-        body,
-      });
+      const title = `Delete canned text “${name}”`;
+      return renderSettings(c, { setting: 'canned-texts', title, body });
     })
 
     .post('/:id/delete', async (c) => {
@@ -123,7 +115,7 @@ async function showCannedTexts(c: Context<ScreenEnv>, db: Db, form: FormState) {
 function showCannedText(c: Context<ScreenEnv>, stored: CannedText, form: FormState) {
   const title = `Edit canned text “${stored.name}”`;
   const body = <CannedTextForm form={form} list={listPath(c)} stored={stored} />;
-  return renderSettingForm(c, { setting: 'canned-texts', title, body, form });
+  return renderSettings(c, { setting: 'canned-texts', title, body, status: statusOf(form) });
 }
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'canned-texts');
@@ -185,7 +177,7 @@ type FormProps = { form: FormState; list: string; stored?: CannedText };
 
 function CannedTextForm({ form, list, stored }: FormProps) {
   return (
-    <form method="post" action={stored ? `${list}/${stored.id}` : list} class="stack">
+    <form method="post" action={stored ? `${list}/${stored.id}` : list} class="card stack measure">
       <FormErrors form={form} />
       <Version form={form} value={stored && versionOfCannedText(stored)} />
       <Field

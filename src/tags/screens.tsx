@@ -20,12 +20,7 @@ import {
   Version,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
-import {
-  Part,
-  renderSettingForm,
-  renderSettings,
-  settingPath,
-} from '../web/app/settings-screen.tsx';
+import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import {
   changeTag,
   createTag,
@@ -90,7 +85,8 @@ export const tagScreens = ({ db }: TagScreenTools) =>
           </p>
         </Confirm>
       );
-      return renderSettingForm(c, { setting: 'tags', title: `Delete tag “${name}”`, body });
+      const title = `Delete tag “${name}”`;
+      return renderSettings(c, { setting: 'tags', title, body });
     })
 
     .post('/:id/delete', async (c) => {
@@ -120,7 +116,7 @@ function showTag(c: Context<ScreenEnv>, tag: TagRow, form: FormState) {
   const list = listPath(c);
   const title = `Edit tag “${tag.name}”`;
   const body = <TagForm form={form} list={list} tag={tag} />;
-  return renderSettingForm(c, { setting: 'tags', title, body, form });
+  return renderSettings(c, { setting: 'tags', title, body, status: statusOf(form) });
 }
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'tags');

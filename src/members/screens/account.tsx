@@ -143,38 +143,38 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: Inv
   ]);
   if (!proofs) throw notFound('account');
   const body = (
-    <div class="stack">
-      <div class="grid half">
-        <div class="stack">
-          <NamePart member={member} form={forms.name} />
-          <EmailPart email={member.email} pending={pendingEmail} />
-          <SsoPart proofs={proofs} oidc={oidc} />
-        </div>
+    <>
+      <div class="grid half level">
+        <ProfilePart member={member} pending={pendingEmail} form={forms.name} />
         {byPassword ? (
-          <div class="stack">
-            <PasswordPart
-              email={member.email}
-              hasPassword={proofs.hasPassword}
-              form={forms.password}
-            />
-            <CodesPart proofs={proofs} />
-          </div>
+          <PasswordPart
+            email={member.email}
+            hasPassword={proofs.hasPassword}
+            form={forms.password}
+          />
         ) : null}
+        {byPassword ? <CodesPart proofs={proofs} /> : null}
+        <PasskeysPart
+          passkeys={passkeys}
+          isPossible={findRelyingParty(tools.publicUrl) !== undefined}
+        />
+        <SsoPart proofs={proofs} oidc={oidc} />
       </div>
-      <PasskeysPart
-        passkeys={passkeys}
-        isPossible={findRelyingParty(tools.publicUrl) !== undefined}
-      />
       <SessionsPart sessions={sessions} current={member.sessionId} />
-    </div>
+    </>
   );
   const status = forms.name || forms.password ? 422 : 200;
   return renderScreen(c, { title: 'Account', section: 'account', body, status });
 }
 
-type NamePartProps = { member: SignedInMember; form: FormState | undefined };
+type ProfilePartProps = {
+  member: SignedInMember;
+  /** The new email, until its link is opened. */
+  pending: string | undefined;
+  form: FormState | undefined;
+};
 
-function NamePart({ member, form = emptyForm() }: NamePartProps) {
+function ProfilePart({ member: { name, email }, pending, form = emptyForm() }: ProfilePartProps) {
   return (
     <Part id="profile" title="Profile">
       <form method="post" action="/account/name" class="card stack narrow">
@@ -183,7 +183,7 @@ function NamePart({ member, form = emptyForm() }: NamePartProps) {
           name="name"
           label="Name"
           form={form}
-          value={member.name}
+          value={name}
           help="Shown to colleagues next to your actions."
           autocomplete="name"
           required
@@ -192,19 +192,14 @@ function NamePart({ member, form = emptyForm() }: NamePartProps) {
           <button type="submit">Save</button>
         </div>
       </form>
-    </Part>
-  );
-}
-
-type EmailPartProps = { email: string; pending: string | undefined };
-
-function EmailPart({ email, pending }: EmailPartProps) {
-  const change = <LinkButton href="/account/email" text="Change email" />;
-  return (
-    <Part id="email" title="Email" act={change}>
-      <p>
-        <bdi>{email}</bdi>
-      </p>
+      <hr class="gap" />
+      <div class="spread">
+        <div>
+          <h3>Email</h3>
+          <bdi>{email}</bdi>
+        </div>
+        <LinkButton href="/account/email" text="Change email" />
+      </div>
       {pending ? (
         <p class="sub">
           It changes to <bdi>{pending}</bdi> when you open the link that was sent there.
@@ -254,11 +249,15 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
         caption="Sessions"
         columns={['Device', 'Last used', 'Signed in', 'IP address', actionColumn]}
         rows={sessions.map(({ id, user_agent, used_at, created_at, address }) => ({
-          current: id === current,
           cells: [
             <span title={user_agent ?? undefined}>
               {deviceName(user_agent)}
-              {id === current ? <span class="soft">, this browser</span> : null}
+              {id === current ? (
+                <>
+                  {' '}
+                  <State kind="fine">This browser</State>
+                </>
+              ) : null}
             </span>,
             <Time at={used_at} show="ago" />,
             <Time at={created_at} show="day" />,
@@ -296,12 +295,16 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
       ) : (
         <DataTable
           caption="Passkeys"
-          columns={['Name', 'Last used', 'Added', actionColumn]}
+          columns={['Name', 'Last used', actionColumn]}
           rows={passkeys.map(({ id, name, used_at, created_at }) => ({
             cells: [
-              <bdi>{name}</bdi>,
-              used_at ? <Time at={used_at} show="ago" /> : 'never',
-              <Time at={created_at} show="day" />,
+              <>
+                <bdi>{name}</bdi>
+                <span class="sub block">
+                  Added <Time at={created_at} show="day" />
+                </span>
+              </>,
+              used_at ? <Time at={used_at} show="ago" /> : 'Never',
               <span class="acts end">
                 <a
                   class="button mini"

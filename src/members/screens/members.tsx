@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound, Refusal, whenRefused } from '../../errors.ts';
+import { capital, notFound, Refusal, whenRefused } from '../../errors.ts';
 import { OneOf } from '../../lib/cli/command.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import { idParam } from '../../lib/validation/parse.ts';
@@ -30,12 +30,7 @@ import {
 } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
-import {
-  Part,
-  renderSettingForm,
-  renderSettings,
-  settingPath,
-} from '../../web/app/settings-screen.tsx';
+import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import {
   EmailField,
   invitationError,
@@ -68,7 +63,11 @@ const roleMeanings = {
   owner: 'Also manages API keys, members, settings, data erasure and the audit log.',
 } as const;
 const roles = ['viewer', 'editor', 'owner'] as const;
-const roleOptions = roles.map((role) => ({ value: role, text: role, help: roleMeanings[role] }));
+const roleOptions = roles.map((role) => ({
+  value: role,
+  text: capital(role),
+  help: roleMeanings[role],
+}));
 
 const RoleForm = v.object({ role: OneOf(roles) });
 const InviteForm = v.object({ email: EmailField, role: OneOf(roles) });
@@ -135,7 +134,7 @@ export const memberScreens = (tools: MemberTools) =>
           <p>The link in the invitation of {invitation.email} stops working.</p>
         </Confirm>
       );
-      return renderSettingForm(c, { setting: 'members', title: 'Withdraw invitation', body });
+      return renderSettings(c, { setting: 'members', title: 'Withdraw invitation', body });
     })
     .post('/invitations/:id/withdraw', async (c) => {
       const owner = requireProvedOwner(c);
@@ -169,7 +168,7 @@ function showRole(c: Context<ScreenEnv>, { name, role }: MemberRole, form = empt
     </form>
   );
   const title = `Change the role of ${name}`;
-  return renderSettingForm(c, { setting: 'members', title, body, form });
+  return renderSettings(c, { setting: 'members', title, body, status: statusOf(form) });
 }
 
 function showRemove(c: Context<ScreenEnv>, { id, name }: MemberRole, form = emptyForm()) {
@@ -182,7 +181,12 @@ function showRemove(c: Context<ScreenEnv>, { id, name }: MemberRole, form = empt
       </p>
     </Confirm>
   );
-  return renderSettingForm(c, { setting: 'members', title: `Remove ${name}`, body, form });
+  return renderSettings(c, {
+    setting: 'members',
+    title: `Remove ${name}`,
+    body,
+    status: statusOf(form),
+  });
 }
 
 async function showList(
@@ -228,7 +232,7 @@ async function showList(
             rows={invitations.map(({ id, email, role, expires_at }) => ({
               cells: [
                 <bdi>{email}</bdi>,
-                role,
+                capital(role),
                 <Time at={expires_at} />,
                 <LinkButton
                   href={`${path}/invitations/${id}/withdraw`}
@@ -281,9 +285,9 @@ function memberCells(
         </span>
       </span>
     </span>,
-    role,
-    has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
-    last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft">never</span>,
+    capital(role),
+    has_second_step ? <State kind="fine">On</State> : <span class="soft">Off</span>,
+    last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft">Never</span>,
     <span class="acts end">
       <LinkButton href={`${path}/${id}/role`} text="Change role" about={`of ${name}`} mini />
       <LinkButton href={`${path}/${id}/remove`} text="Remove" about={name} kind="danger" mini />

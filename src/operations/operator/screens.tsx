@@ -196,11 +196,18 @@ const readerOf = (c: Context<MemberEnv>) => ({
   memberId: c.var.member.id,
 });
 
-type Page = { title: string; body: Child; form: FormState };
+type Page = { title: string; body: Child; form: FormState; actions?: Child };
 
-function show(c: Context<MemberEnv>, { title, body, form }: Page) {
+function show(c: Context<MemberEnv>, { title, body, form, actions }: Page) {
   const trail = [{ text: 'Operator', href: '/operator' }];
-  return renderScreen(c, { title, section: 'operator', body, trail, status: statusOf(form) });
+  return renderScreen(c, {
+    title,
+    section: 'operator',
+    body,
+    trail,
+    actions,
+    status: statusOf(form),
+  });
 }
 
 function showNewOrganization(c: Context<MemberEnv>, form = emptyForm()) {
@@ -236,28 +243,28 @@ function showOrganization(
       {organization.owners === 0 ? (
         <Notice kind="warning" text="This organization has no owner yet. Invite one." />
       ) : null}
-      <Facts facts={facts} />
-      <Part id="limits" title="Limits">
-        <form method="post" action={path} class="card stack measure">
-          <FormErrors form={form} />
-          <LimitField form={form} value={organization.monthly_send_limit} />
-          <Submit>Save</Submit>
-        </form>
-      </Part>
+      <div class="grid half level">
+        <Part id="about" title="Organization">
+          <Facts facts={facts} />
+        </Part>
+        <Part id="limits" title="Limits">
+          <form method="post" action={path} class="card stack measure">
+            <FormErrors form={form} />
+            <LimitField form={form} value={organization.monthly_send_limit} />
+            <Submit>Save</Submit>
+          </form>
+        </Part>
+      </div>
       <Part id="invite" title="Invite an owner">
-        <form method="post" action={`${path}/invite`} class="card stack measure">
+        <form method="post" action={`${path}/invite`} class="card stack narrow">
           <OwnerField form={form} required />
           <button type="submit">Invite</button>
         </form>
       </Part>
-      <Part id="delete" title="Delete">
-        <p>
-          <LinkButton href={`${path}/delete`} text="Delete organization" kind="danger" />
-        </p>
-      </Part>
     </>
   );
-  return show(c, { title: organization.name, body, form });
+  const actions = <LinkButton href={`${path}/delete`} text="Delete organization" kind="danger" />;
+  return show(c, { title: organization.name, body, form, actions });
 }
 
 function showDelete(c: Context<MemberEnv>, { id, name }: OperatedOrganization, form = emptyForm()) {
@@ -451,7 +458,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
           rows={operators.map(({ id, name, email, has_second_step }) => [
             <bdi>{name}</bdi>,
             <bdi>{email}</bdi>,
-            has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
+            has_second_step ? <State kind="fine">On</State> : <span class="soft">Off</span>,
             <LinkButton
               href={`/operator/operators/${id}/remove`}
               text="Remove"

@@ -11,6 +11,7 @@ import {
 } from '../../audit/acts.ts';
 import { exportEvents } from '../../audit/export.ts';
 import { type AuditEventRow, type AuditFilter, listEvents } from '../../audit/queries.ts';
+import { capital } from '../../errors.ts';
 import { OneOf } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { exportResponse } from '../../lib/export/export.ts';
@@ -113,7 +114,7 @@ type FiltersProps = Pick<ReturnType<typeof read>, 'query' | 'form'> & { here: st
 function Filters({ here, query, form }: FiltersProps) {
   const actors = actorKinds.map((value) => ({ value, text: actorNames[value] }));
   const all = Object.keys(acts)
-    .map((value) => ({ value, text: sentenceOf(value) }))
+    .map((value) => ({ value, text: capital(sentenceOf(value)) }))
     .sort((one, other) => one.text.localeCompare(other.text, 'en'));
   return (
     <form method="get" action={here} class="toolbar">
@@ -156,7 +157,7 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
       {actor_kind === 'command' ? null : <span class="sub block">{actorNames[actor_kind]}</span>}
     </>,
     <span title={request_id ? `${act}, request ${request_id}` : act}>
-      {sentenceOf(act)}
+      {capital(sentenceOf(act))}
       {typeof name === 'string' ? (
         <>
           : <bdi>{name}</bdi>
@@ -164,12 +165,12 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
       ) : null}
       {Object.entries(changes as Record<string, AuditChange>).map(([field, { from, to }]) => (
         <span class="sub block">
-          {titleOfField(field)}: <Value value={from} /> → <Value value={to} />
+          {capital(titleOfField(field))}: <Value value={from} /> → <Value value={to} />
         </span>
       ))}
       {remarks.map(([key, value]) => (
         <span class="sub block">
-          {titleOfField(key)}: <Value value={value} />
+          {capital(titleOfField(key))}: <Value value={value} />
         </span>
       ))}
     </span>,
@@ -177,7 +178,11 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
 }
 
 const titleOf = (kind: AuditEventRow['actor_kind'], actor: string): string =>
-  kind === 'job' && isActingJob(actor) ? jobTitles[actor] : actor;
+  kind === 'job' && isActingJob(actor)
+    ? jobTitles[actor]
+    : kind === 'command'
+      ? actorNames.command
+      : actor;
 
 function isShown(value: unknown): boolean {
   if (value === null || (Array.isArray(value) && value.length === 0)) return false;

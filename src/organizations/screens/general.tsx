@@ -94,12 +94,7 @@ async function findStored(
   names: readonly string[],
 ): Promise<StoredForm> {
   const organization = await getOrganization(db, orgId);
-  const { color, ai_enabled } = organization;
-  const sent = {
-    ...organization,
-    color: color.toLowerCase(),
-    ai_enabled: ai_enabled ? 'on' : null,
-  };
+  const sent = { ...organization, ai_enabled: organization.ai_enabled ? 'on' : null };
   const fields = Object.entries(sent).filter(([name]) => names.includes(name) && name !== 'logo');
   return { version: versionOfOrganization(organization), fields: Object.fromEntries(fields) };
 }
@@ -146,14 +141,20 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
   return renderSettings(c, { setting: 'texts', body, status: statusOf(form) });
 }
 
-type SettingsFormProps = { form: FormState; organization: OrganizationRow; children?: Child };
+type SettingsFormProps = {
+  form: FormState;
+  organization: OrganizationRow;
+  /** Keeps Save in view. */
+  long?: boolean;
+  children?: Child;
+};
 
-const SettingsForm = ({ form, organization, children }: SettingsFormProps) => (
+const SettingsForm = ({ form, organization, long = false, children }: SettingsFormProps) => (
   <form method="post" enctype="multipart/form-data" class="stack measure">
     <FormErrors form={form} />
     <Version form={form} value={versionOfOrganization(organization)} />
     {children}
-    <div class="acts">
+    <div class={long ? 'saves' : 'acts'}>
       <Submit>Save</Submit>
     </div>
   </form>
@@ -166,13 +167,13 @@ function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
         ['Name', <bdi>{o.name}</bdi>],
         ['Slug', o.slug],
         ['Color', o.color],
-        ['Contact email', o.contact_email ?? 'none'],
-        ['Postal address', o.postal_address ?? 'none'],
+        ['Contact email', o.contact_email ?? 'None'],
+        ['Postal address', o.postal_address ?? 'None'],
         ['Language', nameOfLanguage(o.language)],
         ['Time zone', o.time_zone],
-        ...dayRules.map(({ setting, label }) => [label, o[setting] ?? 'none'] as const),
-        ['Names to redact', o.people.join(', ') || 'none'],
-        ['Analyze comments', o.ai_enabled ? 'on' : 'off'],
+        ...dayRules.map((rule) => [rule.label, o[rule.setting] ?? rule.without] as const),
+        ['Names to redact', o.people.join(', ') || 'None'],
+        ['Analyze comments', o.ai_enabled ? 'On' : 'Off'],
       ]}
     />
   );
@@ -182,7 +183,7 @@ function GeneralForm(props: SettingsFormProps) {
   const { form, organization } = props;
   const logo = logoPath(organization.id, organization.logo);
   return (
-    <SettingsForm {...props}>
+    <SettingsForm {...props} long>
       <Group id="general" title="General">
         <div class="pair">
           <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
@@ -255,7 +256,7 @@ function GeneralForm(props: SettingsFormProps) {
         />
       </Group>
       <Group id="retention" title="Retention" sub="Older data is deleted every night.">
-        <div class="pair">
+        <div class="grid half">
           <DaysFields {...props} rules={retentions} />
         </div>
       </Group>
@@ -276,7 +277,7 @@ const Group = ({ id, title, sub, children }: GroupProps) => (
   </section>
 );
 
-type DayRule = { setting: keyof OrganizationRow; label: string; help: string; most: number };
+type DayRule = Omit<(typeof dayRules)[number], 'most'> & { most: number };
 
 const DaysFields = ({ rules, ...props }: SettingsFormProps & { rules: readonly DayRule[] }) =>
   rules.map(({ setting: name, label, help, most }) => (
@@ -298,6 +299,7 @@ const frequencyRule = {
   label: 'Survey frequency (days)',
   help: 'Minimum days between surveys to the same person. Leave empty for no limit.',
   most: 3650,
+  without: 'No limit',
 } as const;
 
 const dayRules = [frequencyRule, ...retentions];

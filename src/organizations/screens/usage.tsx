@@ -42,28 +42,21 @@ const retentionNouns = [
 
 const nearShare = 0.8;
 
+const monthFormat = new Intl.DateTimeFormat('en-GB', { month: 'long', timeZone: 'UTC' });
+
 function Usage({ totals }: { totals: UsageTotals }) {
   const { mails, monthly_send_limit: limit, month } = totals;
   const left = Math.max(limit - mails, 0);
   const share = limit === 0 ? 1 : Math.min(mails / limit, 1);
-  const form = { month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
-  const monthName = new Intl.DateTimeFormat('en-GB', form).format(new Date(month));
+  const first = new Date(month);
+  const monthName = monthFormat.format(first);
+  const nextMonth = monthFormat.format(first.setUTCMonth(first.getUTCMonth() + 1));
   return (
     <Part id="usage" title="Usage">
-      <dl class="counts">
-        <div>
-          <dt>Emails this month</dt>
-          <dd>
-            {count(mails)} <small>of {count(limit)}</small>
-          </dd>
-        </div>
-        {(['Responses', 'Contacts', 'Surveys'] as const).map((name) => (
-          <div>
-            <dt>{name}</dt>
-            <dd>{count(totals[name.toLowerCase() as 'responses'])}</dd>
-          </div>
-        ))}
-      </dl>
+      <p class="label">Emails this month</p>
+      <p class="figure">
+        {count(mails)} <small>of {count(limit)}</small>
+      </p>
       <Meter share={share} label={`Emails this month: ${count(mails)} of ${count(limit)}`} />
       {left === 0 ? (
         <Notice
@@ -72,13 +65,20 @@ function Usage({ totals }: { totals: UsageTotals }) {
         />
       ) : (
         <p class="sub">
-          {counted(left, 'email')} left in {monthName}. Resets on the first day of the next month
-          (UTC).
+          {counted(left, 'email')} left in {monthName}. Resets on 1 {nextMonth} (UTC).
         </p>
       )}
       {left > 0 && share > nearShare ? (
         <Notice kind="warning" text="You have used more than 80% of this month’s emails." />
       ) : null}
+      <dl class="counts">
+        {(['Responses', 'Contacts', 'Surveys'] as const).map((name) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{count(totals[name.toLowerCase() as 'responses'])}</dd>
+          </div>
+        ))}
+      </dl>
     </Part>
   );
 }
