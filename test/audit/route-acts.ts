@@ -293,10 +293,10 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     act: 'segment.created',
     call: async ({ post, home }) => await post(`${home}/people/segments/new`, conditions),
   },
-  'POST /o/:slug/people/segments/:id': {
+  'POST /o/:slug/people/segments/:id/edit': {
     act: 'segment.changed',
     call: async ({ api, post, home }) =>
-      await post(`${home}/people/segments/${await addSegment(api)}`, conditions),
+      await post(`${home}/people/segments/${await addSegment(api)}/edit`, conditions),
   },
   'POST /o/:slug/people/segments/:id/delete': {
     act: 'segment.deleted',

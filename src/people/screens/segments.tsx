@@ -85,7 +85,11 @@ export const segmentScreens = ({ db }: { db: Db }) =>
           <p>Deletes the segment. Its people stay.</p>
         </Confirm>
       );
-      return renderScreen(c, { ...frame(c), title: `Delete segment “${name}”`, body });
+      return renderScreen(c, {
+        ...(await readFrame(c, db, id)),
+        title: `Delete segment “${name}”`,
+        body,
+      });
     })
 
     .post('/:id/delete', async (c) => {
@@ -103,13 +107,17 @@ export const segmentScreens = ({ db }: { db: Db }) =>
 const segmentOf = (c: Context<ScreenEnv>, db: Db) =>
   getSegment(db, c.var.organization.id, idParam(c, 'segment'));
 
-const frame = (c: Context<ScreenEnv>) => ({
-  section: 'people' as const,
-  trail: [
-    { text: 'People', href: peoplePath(c) },
-    { text: 'Segments', href: segmentsPath(c) },
-  ],
-});
+async function readFrame(c: Context<ScreenEnv>, db: Db, current?: string) {
+  const people = peoplePath(c);
+  return {
+    section: 'people' as const,
+    views: segmentViews(people, await listSegments(db, c.var.organization.id), current),
+    trail: [
+      { text: 'People', href: people },
+      { text: 'Segments', href: segmentsPath(c) },
+    ],
+  };
+}
 
 type TabsProps = { path: string; current: 'people' | 'segments' };
 
@@ -192,8 +200,8 @@ function usesText(uses: readonly SegmentUse[]) {
 
 async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
   const { id: orgId, slug, role } = c.var.organization;
-  const [segments, preview, uses, choices] = await Promise.all([
-    listSegments(db, orgId),
+  const [frame, preview, uses, choices] = await Promise.all([
+    readFrame(c, db, segment.id),
     previewPeople(db, orgId, segment.filter),
     listSegmentUses(db, orgId, segment.id),
     readChoices(db, orgId),
@@ -203,10 +211,9 @@ async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
   const here = `${segmentsPath(c)}/${id}`;
   const open = choices.surveys.filter((survey) => survey.open).slice(0, maxOpenSurveys);
   return renderScreen(c, {
-    ...frame(c),
+    ...frame,
     title: name,
     heading: <bdi>{name}</bdi>,
-    views: segmentViews(people, segments, id),
     actions:
       role === 'viewer' ? null : (
         <>
@@ -462,7 +469,8 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
   const rows = building.rows.length === 0 ? [emptyRow] : building.rows;
   const { id: orgId } = c.var.organization;
   const { filter } = readFilter(rows);
-  const [choices, preview] = await Promise.all([
+  const [frame, choices, preview] = await Promise.all([
+    readFrame(c, db, segment?.id),
     readChoices(db, orgId),
     filter ? previewPeople(db, orgId, filter) : undefined,
   ]);
@@ -529,7 +537,7 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
     </div>
   );
   const title = segment ? `Edit “${segment.name}”` : 'New segment';
-  return renderScreen(c, { ...frame(c), title, status: statusOf(form), body });
+  return renderScreen(c, { ...frame, title, status: statusOf(form), body });
 }
 
 const fieldTexts: Readonly<Record<string, string>> = {
