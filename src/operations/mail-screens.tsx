@@ -104,7 +104,7 @@ const NoMailServer = () => (
     </p>
     <p>
       To send emails, an operator sets <code>ASKBACK_SMTP_URL</code> and restarts askback.{' '}
-      <code>askback files DIR</code> writes configuration.md and mail.md, which explain how.
+      <code>askback files DIR</code> copies the guides configuration.md and mail.md to a folder.
     </p>
   </Part>
 );

@@ -202,7 +202,7 @@ function ProfilePart({ member: { name, email }, pending, form = emptyForm() }: P
       </div>
       {pending ? (
         <p class="sub">
-          It changes to <bdi>{pending}</bdi> when you open the link that was sent there.
+          Waiting for confirmation of <bdi>{pending}</bdi>. Open the link in the email sent there.
         </p>
       ) : null}
     </Part>
