@@ -141,20 +141,14 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
   return renderSettings(c, { setting: 'texts', body, status: statusOf(form) });
 }
 
-type SettingsFormProps = {
-  form: FormState;
-  organization: OrganizationRow;
-  /** Keeps Save in view. */
-  long?: boolean;
-  children?: Child;
-};
+type SettingsFormProps = { form: FormState; organization: OrganizationRow; children?: Child };
 
-const SettingsForm = ({ form, organization, long = false, children }: SettingsFormProps) => (
+const SettingsForm = ({ form, organization, children }: SettingsFormProps) => (
   <form method="post" enctype="multipart/form-data" class="stack measure">
     <FormErrors form={form} />
     <Version form={form} value={versionOfOrganization(organization)} />
     {children}
-    <div class={long ? 'saves' : 'acts'}>
+    <div class="acts">
       <Submit>Save</Submit>
     </div>
   </form>
@@ -183,7 +177,7 @@ function GeneralForm(props: SettingsFormProps) {
   const { form, organization } = props;
   const logo = logoPath(organization.id, organization.logo);
   return (
-    <SettingsForm {...props} long>
+    <SettingsForm {...props}>
       <Group id="general" title="General">
         <div class="pair">
           <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
