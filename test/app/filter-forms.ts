@@ -5,7 +5,7 @@ export type FilterField = { name: string; kind: string; value: string; values: s
 export const filterFormsOf = (html: string): FilterForm[] =>
   [...html.matchAll(/<form([^>]*\smethod="get"[^>]*)>([\s\S]*?)<\/form>/g)].map(
     ([, attributes, inner]) => ({
-      path: attributeOf(attributes!, 'action') ?? '',
+      path: attributeOf(attributes!, 'action')?.replace(/#.*/, '') ?? '',
       fields: [...inputsOf(inner!), ...selectsOf(inner!)],
     }),
   );

@@ -302,7 +302,7 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
   const { ask_after_days } = await getOrgSurvey(db, orgId, upload.survey_id);
   return (
     <>
-      <SheetForm upload={upload} />
+      <SheetForm upload={upload} action={c.req.path} />
       <form
         method="post"
         action={c.req.path}
@@ -364,7 +364,7 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
 }
 
 /** Chooses one of several sheets. */
-function SheetForm({ upload: { sheets, sheet } }: { upload: Upload }) {
+function SheetForm({ upload: { sheets, sheet }, action }: { upload: Upload; action: string }) {
   if (!sheets || sheets.length === 1) return null;
   const usable = sheets.flatMap((each, place) => (each.reason ? [] : [{ ...each, place }]));
   const others = sheets.flatMap(({ name, reason }) => (reason ? [`${name}: ${reason}`] : []));
@@ -372,7 +372,7 @@ function SheetForm({ upload: { sheets, sheet } }: { upload: Upload }) {
     <section class="card stack" aria-labelledby="sheet-title">
       <h2 id="sheet-title">Sheet</h2>
       {usable.length === 1 ? null : (
-        <form method="get" class="test">
+        <form method="get" action={action} class="test">
           <Select
             name="sheet"
             label="Import from"
