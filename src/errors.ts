@@ -1,4 +1,11 @@
-import { maxCommentLength, maxNotes, maxReplies } from './limits.ts';
+import {
+  maxCommentLength,
+  maxNotes,
+  maxReplies,
+  maxSegments,
+  maxTags,
+  maxWebhooks,
+} from './limits.ts';
 
 /** An expected error whose message the caller sees. Messages of other errors are only logged. */
 export class Refusal extends Error {
@@ -134,12 +141,12 @@ export const errorCodes = {
   },
   too_many_tags: {
     status: [400],
-    error: 'an organization has at most 1000 tags',
+    error: `an organization has at most ${maxTags} tags`,
     remedy: 'Delete unused tags.',
   },
   too_many_segments: {
     status: [400],
-    error: 'an organization has at most 500 segments',
+    error: `an organization has at most ${maxSegments} segments`,
     remedy: 'Delete unused segments.',
   },
   too_many_notes: {
@@ -159,7 +166,7 @@ export const errorCodes = {
   },
   too_many_webhooks: {
     status: [400],
-    error: 'an organization has at most 50 webhooks',
+    error: `an organization has at most ${maxWebhooks} webhooks`,
     remedy: 'Delete unused webhooks.',
   },
   forbidden_url: {

@@ -17,9 +17,16 @@ export const isLongerThan = (text: string, max: number) =>
 
 export const maxNoteLength = 5_000;
 
-export const maxTags = 50;
+export const maxTagsOfResponse = 50;
 export const maxNotes = 200;
 export const maxReplies = 100;
+
+/** Limits of one organization. */
+export const maxTags = 1_000;
+export const maxCannedTexts = 100;
+export const maxSegments = 500;
+export const maxWebhooks = 50;
+
 /** As the table checks it. */
 export const maxReplyLength = 5_000;
 

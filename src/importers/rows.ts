@@ -9,7 +9,7 @@ import {
 } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
-import { isLongerThan, maxCommentLength, maxNoteLength, maxTags } from '../limits.ts';
+import { isLongerThan, maxCommentLength, maxNoteLength, maxTagsOfResponse } from '../limits.ts';
 import { type ImportedCells, questionText } from '../questions/import.ts';
 import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 
@@ -178,7 +178,7 @@ const maxTagNameLength = 200;
 function tagsOf(text: string | null): readonly string[] | string {
   const names = (text ?? '').split(/[,;|]/).map((name) => name.trim());
   const tags = [...new Set(names.filter(Boolean))];
-  if (tags.length > maxTags) return `must be at most ${maxTags} tags`;
+  if (tags.length > maxTagsOfResponse) return `must be at most ${maxTagsOfResponse} tags`;
   const long = tags.find((name) => isLongerThan(name, maxTagNameLength));
   return long ? `each tag must be at most ${maxTagNameLength} characters` : tags;
 }

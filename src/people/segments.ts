@@ -3,11 +3,10 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, json, one, type Part, type Sql } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
-import type { OrgId } from '../limits.ts';
+import { maxSegments, type OrgId } from '../limits.ts';
 import type { PeopleFilter } from './filter.ts';
 
 /** Pickers list all segments without pages. */
-const maxSegments = 500;
 
 type SegmentInput = { name: string; filter: PeopleFilter };
 export type Segment = SegmentInput & { id: string; created_at: Date; updated_at: Date };

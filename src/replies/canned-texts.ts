@@ -8,9 +8,9 @@ import {
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
+import { maxCannedTexts } from '../limits.ts';
 
 /** Screens list all of them without pages. */
-const maxCannedTexts = 100;
 
 type CannedTextInput = { name: string; text: string };
 export type CannedText = CannedTextInput & { id: string };

@@ -3,7 +3,7 @@ import { ExportFormat } from '../lib/export/export.ts';
 import type { Parameter } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
 import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
-import { maxCommentLength, maxNoteLength, maxTags } from '../limits.ts';
+import { maxCommentLength, maxNoteLength, maxTagsOfResponse } from '../limits.ts';
 import { questionKinds } from '../questions/definition.ts';
 import { Reply } from '../replies/schemas.ts';
 import { maxTheme } from '../summaries/rules.ts';
@@ -29,7 +29,7 @@ export const TagsInput = v.object({
   tags: described(
     v.pipe(
       v.array(Uuid, 'must be a list of ids'),
-      v.maxLength(maxTags, `must be at most ${maxTags}`),
+      v.maxLength(maxTagsOfResponse, `must be at most ${maxTagsOfResponse}`),
     ),
     'ids of all tags of the response',
   ),

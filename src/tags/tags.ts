@@ -2,12 +2,11 @@ import { type AuditedAct, changesOf, recordAct, type Writer } from '../audit/act
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Part, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
-import type { OrgId } from '../limits.ts';
+import { maxTags, type OrgId } from '../limits.ts';
 
 export const defaultTagColor = '#5b6b8c';
 
 /** Screens and the API list all tags without pages. Imports may exceed the limit. */
-const maxTags = 1000;
 
 type TagInput = { name: string; color?: string | undefined };
 

@@ -9,6 +9,7 @@ import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import type { Log } from '../lib/log/log.ts';
 import { isPlainLine } from '../lib/validation/parse.ts';
+import { maxWebhooks } from '../limits.ts';
 import { attempted } from '../signals.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
 import {
@@ -24,7 +25,6 @@ import { eventTypes } from './events.ts';
 import { findTarget, getWebhook, type WebhookRow, webhookColumns } from './queries.ts';
 import { describeRetries, retryKinds, testEvent } from './rules.ts';
 
-const maxWebhooks = 50;
 const maxUrlLength = 2000;
 const maxDescriptionLength = 500;
 

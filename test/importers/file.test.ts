@@ -9,7 +9,12 @@ import {
   readFileTime,
   readRow,
 } from '../../src/importers/rows.ts';
-import { maxCommentLength, maxNameLength, maxNoteLength, maxTags } from '../../src/limits.ts';
+import {
+  maxCommentLength,
+  maxNameLength,
+  maxNoteLength,
+  maxTagsOfResponse,
+} from '../../src/limits.ts';
 
 const now = Date.parse('2026-05-01T00:00:00Z');
 const at = '2026-04-01 10:00:00 UTC';
@@ -172,7 +177,7 @@ const unclear: [columns: Record<string, string>, column: string][] = [
   [{ 'Created At': 'May' }, 'Created At'],
   [{ Comment: long(maxCommentLength + 1) }, 'Comment'],
   [{ Notes: long(maxNoteLength + 1) }, 'Notes'],
-  [{ Tags: many(maxTags + 1) }, 'Tags'],
+  [{ Tags: many(maxTagsOfResponse + 1) }, 'Tags'],
   [{ Tags: long(201) }, 'Tags'],
   [{ 'Person Email': 'ann' }, 'Person Email'],
   [{ 'Person Email': 'ann@people.test', 'Person Name': long(maxNameLength + 1) }, 'Person Name'],
