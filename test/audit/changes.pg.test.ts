@@ -87,8 +87,8 @@ test('an audit entry names its target and lists the changes', async () => {
   );
   const { home, get } = await memberBrowser(db, { org });
   const page = await (await get(`${home}/settings/audit`)).text();
-  assert.match(page, /changed a survey: <bdi>Spring<\/bdi>/);
-  assert.match(page, /name: Winter → Spring/);
+  assert.match(page, /Changed a survey: <bdi>Spring<\/bdi>/);
+  assert.match(page, /Name: Winter → Spring/);
   assert.doesNotMatch(page, /secret-path/);
 });
 

@@ -82,7 +82,10 @@ test('a member changes the email by a link to the new one, and sessions stay', a
 
   const link = await request(member, email);
   assert.equal(await emailOf(member.id), member.email);
-  assert.match(await (await member.get('/account')).text(), new RegExp(`changes to <bdi>${email}`));
+  assert.match(
+    await (await member.get('/account')).text(),
+    new RegExp(`confirmation of <bdi>${email}`),
+  );
   assert.match(await (await member.get(link)).text(), new RegExp(`sign in with <bdi>${email}`));
   assert.equal(await emailOf(member.id), member.email, 'opening the link changes nothing');
 

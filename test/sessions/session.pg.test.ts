@@ -79,7 +79,7 @@ test("a page knows the member's role and other organizations", async () => {
   const counts = { openDetractors: 0, failingWebhooks: 0 };
   const shown = { name: 'Acme', color: '#2f6fed', timeZone: 'UTC', role: 'viewer' };
   assert.deepEqual(organization, { ...here, ...shown, ...counts });
-  assert.deepEqual(others, [{ name: 'Acme', slug: there.slug }]);
+  assert.deepEqual(others, [{ name: 'Acme', slug: there.slug, color: '#2f6fed' }]);
 });
 
 test('a former slug redirects members and accepts their forms', async () => {
