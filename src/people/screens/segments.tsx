@@ -270,7 +270,7 @@ const Uses = ({ uses, surveys }: { uses: readonly SegmentUse[]; surveys: string 
       <ul class="stack tight">
         {uses.map(({ survey_id: survey, campaign_id: campaign, name, ended }) => (
           <li>
-            <a href={`${surveys}/${survey}/${campaign ? `campaigns/${campaign}` : 'repeat'}`}>
+            <a href={`${surveys}/${survey}/${campaign ? `send/${campaign}` : 'repeat'}`}>
               <bdi>{name}</bdi>
             </a>{' '}
             {campaign ? (
