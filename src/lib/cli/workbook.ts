@@ -16,6 +16,9 @@ const maxTextLength = 64 * mebibyte;
 const maxSheets = 20;
 const maxRows = 1_048_576;
 const maxColumns = 16_384;
+/** As in Excel. Also limits the time that a regular expression may take. */
+const maxCellLength = 32_767;
+const maxFormatLength = 255;
 const pieceLength = 256 * 1024;
 
 /** True for zip files, the format of Excel workbooks (.xlsx). */
@@ -156,7 +159,8 @@ async function readDateStyles(zip: ZipFile, parts: Parts): Promise<boolean[]> {
       if (name === 'numFmt') {
         const { numFmtId, formatCode = '' } = attributes();
         // Quoted text and colors in brackets may contain the letters of dates.
-        const code = formatCode.replace(/"[^"]*"|\[[^\]]*\]|\\./g, '');
+        const format = formatCode.slice(0, maxFormatLength);
+        const code = format.replace(/"[^"]*"|\[[^\]]*\]|\\./g, '');
         own.set(Number(numFmtId), /[dmyhs]/i.test(code) && !/^general$/i.test(code));
       } else if (name === 'cellXfs') isInCells = true;
       else if (name === 'xf' && isInCells) {
@@ -219,7 +223,7 @@ type SheetContext = { strings: readonly string[]; styles: readonly boolean[]; is
 function sheetReader(context: SheetContext, maxLength: number) {
   const inline = textReader();
   const pieces: string[] = [];
-  let [piece, length, rows] = ['', 0, 0];
+  let [piece, length, rowLength, rows] = ['', 0, 0, 0];
   let cells: string[] = [];
   let cell: Attributes = {};
   let value = '';
@@ -231,6 +235,7 @@ function sheetReader(context: SheetContext, maxLength: number) {
     hasText ||= line !== '';
     piece += `${line}\n`;
     cells = [];
+    rowLength = 0;
     if (piece.length < pieceLength) return;
     length += piece.length;
     if (length > maxLength) throw new Error('its sheets are too large');
@@ -263,7 +268,11 @@ function sheetReader(context: SheetContext, maxLength: number) {
           const at = columnOf(cell['r']) ?? cells.length;
           if (at >= maxColumns) throw new Error('it has too many columns');
           while (cells.length < at) cells.push('');
-          cells[at] = textOf(cell, value, { ...context, text });
+          const cellText = textOf(cell, value, { ...context, text });
+          if (cellText.length > maxCellLength) throw new Error('a cell has too much text');
+          rowLength += cellText.length;
+          if (rowLength > maxLength) throw new Error('its sheets are too large');
+          cells[at] = cellText;
         } else if (name === 'row') {
           rows += 1;
           endRow();
@@ -319,8 +328,18 @@ function dateText(days: number, is1904: boolean): string {
   return days < 1 ? clock : `${day} ${clock}`;
 }
 
-/** A value of CSV. Line breaks become spaces, so that a line of the text is a row of the sheet. */
+/**
+ * A value of CSV. Line breaks become spaces, so that a line of the text is a row of the sheet. NUL and unpaired
+ * surrogates become U+FFFD, because Postgres refuses them.
+ */
 function quoted(cell: string): string {
-  const line = cell.replace(/\s*[\r\n]+\s*/g, ' ').trim();
+  if (cell === '') return '';
+  const line = cell
+    .toWellFormed()
+    .replaceAll('\0', '\ufffd')
+    .split(/[\r\n]+/)
+    .map((each) => each.trim())
+    .join(' ')
+    .trim();
   return /[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line;
 }

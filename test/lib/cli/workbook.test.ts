@@ -24,6 +24,7 @@ for (const [what, cell, text] of [
   ['Japanese without its reading', '<c r="A1" t="s"><v>1</v></c>', '山田'],
   ['text with line breaks', '<c r="A1" t="s"><v>2</v></c>', 'one two'],
   ['text with quotes and commas', '<c r="A1" t="s"><v>3</v></c>', '"a ""b"", c"'],
+  ['text that Postgres refuses', '<c r="A1" t="s"><v>4</v></c>', 'a\ufffdb\ufffd'],
   ['unknown shared text', '<c r="A1" t="s"><v>9</v></c>', ''],
 ] as const) {
   test(`reads ${what} of a workbook`, async () => {
@@ -32,6 +33,7 @@ for (const [what, cell, text] of [
       '<t>山田</t><rPh sb="0"><t>ヤマダ</t></rPh>',
       '<t>one_x000D_\ntwo</t>',
       '<t>a "b", c</t>',
+      '<t>a_x0000_b_xD800_</t>',
     ];
     const rows = `<row r="1">${cell}<c r="B1"><v>1</v></c></row>`;
     assert.equal(await textOf(rows, { strings }), `${text},1\n`);
@@ -81,6 +83,11 @@ for (const [what, over, reason] of [
     'a cell beyond the last column',
     { [sheet]: '<a><row r="1"><c r="ZZZ1"/></row></a>' },
     /too many columns/,
+  ],
+  [
+    'a cell with more text than Excel allows',
+    { [sheet]: `<a><row><c t="str"><v>a${' '.repeat(32_767)}b</v></c></row></a>` },
+    /too much text/,
   ],
   ['broken XML', { [sheet]: '<a><row r="1"><c r="A1"' }, /./],
 ] as const) {
