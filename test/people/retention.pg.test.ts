@@ -319,7 +319,7 @@ test('usage screen and audit log show the last retention run', async () => {
   await applyRetention({ db });
   assert.match(await usage(), /: 2 comments, 1 link visit\s/);
   const audit = await (await get(`${home}/settings/audit`)).text();
-  assert.match(audit, /deleted data that had passed its retention period/);
+  assert.match(audit, /Deleted data that had passed its retention period/);
 });
 
 test('retention erases texts in old events that were removed later', async () => {
