@@ -322,8 +322,8 @@ export const campaignSection: ApiSection = {
       id: 'getSchedule',
       summary: 'Get the schedule of the next rounds',
       about:
-        'How many contacts `repeat` asks on each of the next 30 days, from today. All counts are 0 without `repeat`, and for ' +
-        'drafts and closed surveys.',
+        'How many contacts `repeat` asks on each of the next 30 days, from today. A contact counts in each of its rounds. ' +
+        'All counts are 0 without `repeat`, and for drafts and closed surveys.',
       answer: { about: '30 days', schema: One(Schedule) },
       notFound: 'survey',
     },

@@ -56,16 +56,26 @@ export function maxPerDay(
 
 export type ScheduledDay = { date: string; count: number };
 
-/** Moves contacts above a day's capacity to the next day. `capacityOf` is 0 on closed days and null without a limit. */
+type DayRules = {
+  /** 0 on closed days and null without a limit. */
+  capacityOf: (date: string, place: number) => number | null;
+  /** Days after which contacts asked on a date are due again. */
+  daysToNext: (date: string) => number;
+};
+
+/** Moves contacts above a day's capacity to the next day. Contacts that are asked become due again. */
 export function fitDays(
   due: readonly ScheduledDay[],
-  capacityOf: (date: string, place: number) => number | null,
+  { capacityOf, daysToNext }: DayRules,
 ): ScheduledDay[] {
+  const dueAgain = due.map(() => 0);
   let waiting = 0;
   return due.map(({ date, count }, place) => {
-    waiting += count;
+    waiting += count + dueAgain[place]!;
     const asked = Math.min(waiting, capacityOf(date, place) ?? waiting);
     waiting -= asked;
+    const next = place + daysToNext(date);
+    if (next < due.length) dueAgain[next]! += asked;
     return { date, count: asked };
   });
 }

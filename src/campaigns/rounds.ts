@@ -8,7 +8,7 @@ import { addDays, localDay } from '../responses/period.ts';
 import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
 import { getOrgSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { type AdvanceTools, enqueueTurn, isMailed } from './advance.ts';
-import { fitDays, maxPerDay, openDays, type ScheduledDay } from './cycle.ts';
+import { cycleTables, fitDays, maxPerDay, openDays, type ScheduledDay } from './cycle.ts';
 import {
   type AskableContact,
   type AutomaticSurvey,
@@ -148,7 +148,7 @@ const listBegun = (tx: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string
 
 const scheduledDays = 30;
 
-/** Days in the zone of the survey, from today. Each counts contacts that are still to be asked. */
+/** Days in the zone of the survey, from today. Each counts contacts that are still to be asked, in a short cycle several times. */
 export async function scheduleOf(
   { db, now = () => new Date() }: AdvanceTools,
   survey: OrgSurvey,
@@ -169,10 +169,18 @@ export async function scheduleOf(
   const askedToday = await countAsked(db, survey, { zone, now: at });
   const most = maxPerDay(repeat, open, people);
   const isOpenToday = localDay(nextOpening(window, at), zone) === today;
-  return fitDays(due, (date, place) => {
-    const isOpen = place === 0 ? isOpenToday : open[Temporal.PlainDate.from(date).dayOfWeek - 1];
-    if (!isOpen) return 0;
-    if (most === null) return null;
-    return place === 0 ? Math.max(most - askedToday, 0) : most;
+  const weekday = (date: string) => Temporal.PlainDate.from(date).dayOfWeek - 1;
+  const { shifted } = cycleTables(open, repeat.every_days);
+  return fitDays(due, {
+    capacityOf(date, place) {
+      const isOpen = place === 0 ? isOpenToday : open[weekday(date)];
+      if (!isOpen) return 0;
+      if (most === null) return null;
+      return place === 0 ? Math.max(most - askedToday, 0) : most;
+    },
+    daysToNext(date) {
+      const shift = repeat.spread ? shifted[weekday(addDays(date, repeat.every_days))]! : 0;
+      return Math.max(repeat.every_days + shift, repeating.frequency_days ?? 0);
+    },
   });
 }

@@ -36,7 +36,7 @@ test('rounds are set, scheduled, asked, counted and turned off', async () => {
   assert.deepEqual(await stored(), { every_days: 10, audience: null, per_day: 3, spread: false });
 
   const scheduled = await read(get(`${path}/repeat`));
-  assert.match(scheduled, /4 contacts will be asked/);
+  assert.match(scheduled, /12 emails will be sent/);
   assert.match(scheduled, /<span class="n">3<\/span>.*<span class="n">1<\/span>/s);
   assert.match(await read(get(`${path}/send`)), /Every 10 days, at most 3 per day/);
 

@@ -115,6 +115,25 @@ test('a spread cycle asks each contact once, evenly over the days', async () => 
   ]);
 });
 
+test('the schedule has all rounds of a short cycle as they are asked', async () => {
+  const openDays = ['mon', 'tue', 'wed', 'thu', 'fri'];
+  const weekdays = { days: openDays, from: '08:00', to: '18:00', time_zone: 'UTC' };
+  const { at, schedule } = await scene({
+    repeat: { every_days: 9, spread: true },
+    survey: { send_window: weekdays },
+    people: 60,
+  });
+  await at(8);
+  const days = await schedule();
+  const sums = [await at(8)];
+  for (let day = 9; day < 38; day++) sums.push(await at(day));
+  assert.deepEqual(
+    sums.slice(1).map((sum, place) => sum - sums[place]!),
+    days.slice(1).map(({ count }) => count),
+  );
+  assert.ok(sums.at(-1)! > 2 * 60, String(sums));
+});
+
 test('a closed survey starts no rounds', async () => {
   const { at, surveyId, orgId, schedule } = await scene();
   await closeSurvey({ db }, writeKeyOf(orgId), surveyId);

@@ -195,7 +195,7 @@ function Schedule({ days }: { days: readonly ScheduledDay[] }) {
         </EmptyState>
       ) : (
         <>
-          <p class="sub">{counted(total, 'contact')} will be asked in this period.</p>
+          <p class="sub">{counted(total, 'email')} will be sent in this period.</p>
           <ol class="ranges nowrap">
             {days.map(({ date, count: contacts }) => (
               <li>
