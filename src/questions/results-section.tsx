@@ -1,12 +1,19 @@
+import { categoryParts } from '../home/score.tsx';
+import type { SurveyType } from '../survey-types.ts';
 import { anyPerson, fillIn } from '../surveys/texts.ts';
-import { Bar, Funnel } from '../web/app/drawings.tsx';
-import { counted } from '../web/app/lists.tsx';
+import { Bar, Funnel, PartsBar } from '../web/app/drawings.tsx';
+import { count, counted } from '../web/app/lists.tsx';
 import type { QuestionResult } from './results.ts';
 
-type ResultsProps = { results: readonly QuestionResult[]; survey: string; responses: string };
+type ResultsProps = {
+  results: readonly QuestionResult[];
+  type: SurveyType;
+  survey: string;
+  responses: string;
+};
 
-/** How the follow-up questions of a survey were answered: a meter for each option, and a link to the texts. */
-export function QuestionResults({ results, survey, responses }: ResultsProps) {
+/** Answers to the follow-up questions of a survey: who answered, a bar for each option, and a link to the texts. */
+export function QuestionResults({ results, type, survey, responses }: ResultsProps) {
   const shown = results
     .filter(({ archived, answered }) => !archived || answered > 0)
     .map((result) => ({ ...result, text: fillIn(result.text, anyPerson) }));
@@ -25,6 +32,7 @@ export function QuestionResults({ results, survey, responses }: ResultsProps) {
               {result.mean === null ? null : `, mean ${result.mean}`}
               {result.archived ? '. Archived: no longer asked.' : null}
             </p>
+            {result.answered > 0 ? <PartsBar parts={partsOf(type, result.by_category)} /> : null}
             {result.options.length > 0 ? <Options {...{ result, responses }} /> : null}
             {result.kind === 'text' && result.answered > 0 ? (
               <p>
@@ -48,6 +56,14 @@ export function QuestionResults({ results, survey, responses }: ResultsProps) {
     </section>
   );
 }
+
+const partsOf = (
+  type: SurveyType,
+  { promoter, passive, detractor }: QuestionResult['by_category'],
+) =>
+  categoryParts(type, { promoters: promoter, passives: passive, detractors: detractor }).map(
+    (part) => ({ ...part, figure: count(part.share) }),
+  );
 
 const Options = ({ result, responses }: { result: QuestionResult; responses: string }) => (
   <Funnel

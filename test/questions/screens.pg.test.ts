@@ -44,6 +44,8 @@ test('the page of a survey counts the answers and links to them', async () => {
   const html = await page(`/surveys/${survey}`);
   assert.match(html, /Follow-up questions/);
   assert.match(html, /1 answer of 2 responses/);
+  const [, card = ''] = /id="q_(.*?)<ul class="funnel"/s.exec(html)!;
+  assert.match(card, /is-promoter">Promoters<\/dt><dd>1 .*is-passive">Passives<\/dt><dd>0 /s);
   assert.match(html, /What else, dear customer\?/);
   assert.ok(html.includes(`responses?survey_id=${survey}&amp;answer.${from.id}=${friend}`));
   assert.ok(html.includes(`/surveys/${survey}/questions/${more.id}`));

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { categoryParts } from '../../home/score.tsx';
 import type { Db } from '../../lib/db/db.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
@@ -25,7 +26,8 @@ type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; perio
 
 /** The score with its interval, beside the number of responses for each score. */
 export function Figure({ survey: { type }, scores, period }: FigureProps) {
-  const { total, value, interval, promoters, passives, detractors } = measureScores(type, scores);
+  const measured = measureScores(type, scores);
+  const { total, value, interval } = measured;
   if (value === null) {
     return (
       <div class="card">
@@ -35,11 +37,6 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
       </div>
     );
   }
-  const parts = [
-    { tone: 'is-promoter', name: 'Promoters', share: promoters },
-    { tone: 'is-passive', name: 'Passives', share: passives },
-    { tone: 'is-detractor', name: 'Detractors', share: detractors },
-  ].filter(({ tone }) => type !== 'thumbs' || tone !== 'is-passive');
   return (
     <section class="card hero" aria-labelledby="figure">
       <div class="verdict">
@@ -55,7 +52,7 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
           label={typeFacts(type).number}
         />
         <PartsBar
-          parts={parts.map((part) => ({
+          parts={categoryParts(type, measured).map((part) => ({
             ...part,
             figure: `${percentage(part.share, total)}%`,
             remark: count(part.share),

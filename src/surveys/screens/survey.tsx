@@ -71,6 +71,7 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
       <Rounds rounds={rounds} type={survey.type} />
       <QuestionResults
         results={questions}
+        type={survey.type}
         survey={`/o/${slug}/surveys/${survey.id}`}
         responses={`/o/${slug}/responses?survey_id=${survey.id}`}
       />
