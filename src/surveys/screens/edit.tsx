@@ -682,10 +682,12 @@ function Preview({ surveys, languages, form }: PreviewProps) {
       </div>
       <div class="acts">
         <Segments {...segments} label="Show" options={shownParts} />
-        <span class="label" aria-hidden="true">
-          Thank-you
-        </span>
-        <Segments {...segments} label="Thank-you" options={thanksParts} />
+        <div class="acts">
+          <span class="label" aria-hidden="true">
+            Thank-you
+          </span>
+          <Segments {...segments} label="Thank-you" options={thanksParts} />
+        </div>
       </div>
       {languages.length > 1 ? (
         <Select
