@@ -266,19 +266,21 @@ export function DeliveryList(props: DeliveryListProps) {
           </a>
         </p>
       </div>
-      <ul class="segments" aria-label="Status">
-        {[['', { text: 'All' }] as const, ...statuses].map(([name, { text }]) => (
-          <li>
-            <a
-              id={`state-${name}`}
-              href={addressOf(here, { page: 1, status: name || null, live })}
-              aria-current={name === (status ?? '') ? 'page' : undefined}
-            >
-              {text}
-            </a>
-          </li>
-        ))}
-      </ul>
+      <div class="title">
+        <ul class="segments" aria-label="Status">
+          {[['', { text: 'All' }] as const, ...statuses].map(([name, { text }]) => (
+            <li>
+              <a
+                id={`state-${name}`}
+                href={addressOf(here, { page: 1, status: name || null, live })}
+                aria-current={name === (status ?? '') ? 'page' : undefined}
+              >
+                {text}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </div>
       <PagedList
         meta={{ page, limit, total }}
         at={(other) => addressOf(here, { page: other, status, live })}
