@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { savePeople } from '../../src/people/save.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeZip, workbookParts } from '../support/make/workbook.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
@@ -200,4 +201,20 @@ test('people are imported and exported in the app', async () => {
   const wrong = await post(`${path}/import`, file('email\nnobody\n'));
   assert.equal(wrong.status, 422);
   assert.match(await wrong.text(), /line 2: &quot;nobody&quot; is not an email address/);
+});
+
+test('people are imported from the only sheet of a workbook', async () => {
+  const { org, path, post } = await scene();
+  const cell = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`;
+  const rows = `<row>${cell('Email')}</row><row>${cell('dee@people.test')}</row>`;
+  const sheet = { name: 'People', rows };
+  const book = (sheets: (typeof sheet)[]) => ({
+    file: new File([makeZip(workbookParts({ sheets }))], 'people.xlsx'),
+  });
+  assert.equal((await post(`${path}/import`, book([sheet]))).status, 303);
+  const found = await db`select from people where org_id = ${org} and email = 'dee@people.test'`;
+  assert.equal(found.length, 1);
+  const two = await post(`${path}/import`, book([sheet, { ...sheet, name: 'Old' }]));
+  assert.equal(two.status, 422);
+  assert.match(await two.text(), /it has several sheets: save one of them as CSV/);
 });

@@ -2,6 +2,10 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { actorOf } from '../../audit/acts.ts';
 import { recordExport } from '../../audit/export.ts';
+import { runInUploadSlot } from '../../contacts/upload.ts';
+import { Refusal } from '../../errors.ts';
+import { decode } from '../../lib/cli/files.ts';
+import { isZip, readWorkbook } from '../../lib/cli/workbook.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { exportResponse } from '../../lib/export/export.ts';
 import {
@@ -121,11 +125,11 @@ async function showImport(c: Context<ScreenEnv>, form = emptyForm()) {
       <FormErrors form={form} />
       <Field
         name="file"
-        label="CSV file"
+        label="CSV or Excel file"
         type="file"
-        accept=".csv,text/csv"
+        accept=".csv,text/csv,.xlsx"
         form={form}
-        help="With a header row. Email is required, name and language are optional, other columns become properties."
+        help="CSV, or an Excel workbook (.xlsx) with one sheet. The first row is a header. Email is required, name and language are optional, other columns become properties."
       />
       <SubmitOrCancel button="Import" cancel={path} />
     </form>
@@ -140,9 +144,10 @@ async function postImport(c: Context<ScreenEnv>, db: Db) {
   const form = await readForm(c, ImportForm, { largest: maxImportBytes });
   if (form.errors) return await showImport(c, form);
   const { file } = form.values;
-  const text = await file.text();
   const done = await tryAction(c, { invalid: 'file', not_csv: 'file' }, () =>
-    importPeople({ db }, editor, text),
+    runInUploadSlot(editor.orgId, async () =>
+      importPeople({ db }, editor, await readTable(await file.bytes())),
+    ),
   );
   if ('errors' in done) return await showImport(c, done);
   const skipped =
@@ -152,6 +157,18 @@ async function postImport(c: Context<ScreenEnv>, db: Db) {
     peoplePath(c),
     `${counted(done.people, 'person', 'people')} imported.${skipped}`,
   );
+}
+
+/** The text of a CSV file, or the only sheet of a workbook as CSV. */
+async function readTable(bytes: Uint8Array): Promise<string> {
+  try {
+    if (!isZip(bytes)) return decode(bytes).text;
+    const [sheet, ...others] = await readWorkbook(bytes);
+    if (others.length > 0) throw new Error('it has several sheets: save one of them as CSV');
+    return sheet!.pieces.join('');
+  } catch (error) {
+    throw new Refusal('invalid', `the file cannot be read: ${(error as Error).message}`);
+  }
 }
 
 type PeopleProps = {
