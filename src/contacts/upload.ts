@@ -64,7 +64,7 @@ export async function runInUploadSlot<T>(orgId: string, work: () => Promise<T>):
 }
 
 const rowsPerBatch = 2000;
-const maxRejectsKept = 1000;
+export const maxRejectsKept = 1000;
 const maxShownLength = 200;
 
 type Line = { line: number; contact: CheckedContact };

@@ -144,6 +144,7 @@ const organization: Record<string, RouteAccess> = {
   'POST /surveys/:id/contacts/uploads': 'editor',
   'GET /surveys/:id/contacts/uploads/:upload': 'editor',
   'POST /surveys/:id/contacts/uploads/:upload': 'editor',
+  'GET /surveys/:id/contacts/uploads/:upload/skipped.csv': 'editor',
   'GET /surveys/:id/contacts/uploads/:upload/delete': 'editor',
   'POST /surveys/:id/contacts/uploads/:upload/delete': 'editor',
   'GET /surveys/:id/contacts/:contact/delete': 'editor',

@@ -91,6 +91,15 @@ test('a member reviews a list and chooses other columns before the import', asyn
     names.map(({ name }) => name),
     ['Ann Böhm', 'Bob Smith', 'Cid'],
   );
+
+  const [, file = ''] = /href="([^"]+\.csv)">\s*Download all rows/.exec(
+    await (await get(path)).text(),
+  )!;
+  const csv = await (await get(file)).text();
+  assert.equal(
+    csv,
+    'line,value,reason\r\n5,dan@people,"""dan@people"" is not an email address"\r\n',
+  );
 });
 
 test('a member chooses the sheet of a workbook', async () => {

@@ -1,7 +1,9 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { recordExport } from '../../audit/export.ts';
 import { Refusal, toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
+import { csvLine, exportResponse } from '../../lib/export/export.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -33,6 +35,7 @@ import {
   columnUses,
   deleteUploadedContacts,
   importUpload,
+  maxRejectsKept,
   maxUploadBytes,
   previewUpload,
   reviewUpload,
@@ -107,6 +110,16 @@ export function contactScreens({ db }: { db: Db }) {
       return c.redirect(c.req.path, 303);
     })
 
+    .get('/:id/contacts/uploads/:upload/skipped.csv', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const { orgId } = editor;
+      const { id: uploadId, survey_id: surveyId } = await readUpload(c, db, orgId);
+      const page = { atMost: maxRejectsKept, uploadId };
+      const rows = await listRejects(db, { orgId, surveyId }, page);
+      await recordExport(db, editor, 'contacts.exported');
+      return exportResponse('csv', { name: 'skipped-rows', parts: linesOf(rows) });
+    })
+
     .get('/:id/contacts/uploads/:upload/delete', async (c) => {
       const { orgId } = requireRole(c, 'editor');
       const upload = await readUpload(c, db, orgId);
@@ -145,6 +158,11 @@ export function contactScreens({ db }: { db: Db }) {
         return redirectWith(c, contactsPath(c), 'Contact deleted.');
       });
     });
+}
+
+async function* linesOf(rows: readonly UploadReject[]) {
+  yield csvLine(['line', 'value', 'reason']);
+  for (const { line, value, reason } of rows) yield csvLine([line, value, reason]);
 }
 
 /** The chosen use of each column. */
@@ -426,7 +444,9 @@ function Review({ review: { added, known, changed, repeated, rejected, skipped }
   );
 }
 
-function SkippedRows({ rows, total }: { rows: readonly UploadReject[]; total: number }) {
+type SkippedRowsProps = { rows: readonly UploadReject[]; total: number; file?: string };
+
+function SkippedRows({ rows, total, file }: SkippedRowsProps) {
   if (rows.length === 0) return null;
   return (
     <section class="card" aria-labelledby="rejects">
@@ -453,6 +473,14 @@ function SkippedRows({ rows, total }: { rows: readonly UploadReject[]; total: nu
           </li>
         ))}
       </ul>
+      {file ? (
+        <p>
+          <a href={file}>
+            Download{' '}
+            {total > maxRejectsKept ? `the first ${count(maxRejectsKept)} rows` : 'all rows'} as CSV
+          </a>
+        </p>
+      ) : null}
     </section>
   );
 }
@@ -486,7 +514,11 @@ function UploadResult({ upload, rejects, here }: ImportedProps) {
           />
         ) : null}
       </div>
-      <SkippedRows rows={rejects} total={upload.rejected ?? 0} />
+      <SkippedRows
+        rows={rejects}
+        total={upload.rejected ?? 0}
+        file={`${here}/contacts/uploads/${upload.id}/skipped.csv`}
+      />
     </>
   );
 }
