@@ -17,7 +17,11 @@ export async function crowd({ short }: { short: boolean }): Promise<Line[]> {
   await using ends = new AsyncDisposableStack();
   const server = ends.adopt(await startTemporary(), ({ stop }) => stop());
   const db = ends.adopt(connect(server.url, { connections: 2 }), (it) => it.end({ timeout: 1 }));
-  const settings = { ASKBACK_DB_POOL: String(pool) };
+  const settings = {
+    ASKBACK_DB_POOL: String(pool),
+    // The callers come through a proxy: one client address may have 256 connections.
+    ASKBACK_TRUSTED_PROXIES: '127.0.0.1/32',
+  };
   const staged = await stage({ databaseUrl: server.url, processes: 1, answers: 200, settings });
   const scene = ends.adopt(staged, ({ close }) => close());
   const dispatcher = new Agent({
