@@ -88,7 +88,7 @@ function shorten(value: unknown): AuditValue {
 
 const addresses = /[^\s@<>,;]+@[^\s@<>,;]+/g;
 
-const maskAddresses = (text: string) => text.replace(addresses, maskAddress);
+export const maskAddresses = (text: string) => text.replace(addresses, maskAddress);
 
 /** Recognizable to someone who knows the address, but not usable: `a…@example.com`. */
 export const maskAddress = (address: string) =>

@@ -1,14 +1,15 @@
-import { jobActor, recordAct, type Writer } from '../audit/acts.ts';
+import { jobActor, maskAddresses, recordAct, type Writer } from '../audit/acts.ts';
 import { countEndedRounds } from '../contacts/rounds.ts';
 import { countRejects, listRejects } from '../contacts/upload.queries.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
+import { type IfMatch, refuseOtherVersion } from '../lib/http/version.ts';
 import type { Log } from '../lib/log/log.ts';
 import { readUsage } from '../organizations/queries.ts';
 import { type Audience, filterOfAudience } from '../people/audience.ts';
 import type { PeopleFilter } from '../people/filter.ts';
-import { getSegment } from '../people/segments.ts';
+import { lockSegmentForUse, versionOfSegment } from '../people/segments.ts';
 import { lockOpenSurvey } from '../sends/claim.ts';
 import { findReader } from '../sends/test-mail.ts';
 import {
@@ -43,6 +44,8 @@ export type NewCampaign = {
   send_at?: Date | null | undefined;
   per_hour?: number | null | undefined;
   audience?: Audience | null | undefined;
+  /** The version of the segment that was reviewed. */
+  ifMatch?: IfMatch;
 };
 
 /** Starts now, or at `send_at`. A time in the past means now. */
@@ -54,6 +57,7 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
   return await inTransaction(tools.db, async (tx) => {
     const survey = { orgId, surveyId: input.surveyId };
     const { name } = await getOrgSurvey(tx, orgId, input.surveyId);
+    const audited = await lockAudience(tx, orgId, input);
     const campaignId = await insertCampaign(tx, {
       org_id: orgId,
       survey_id: input.surveyId,
@@ -82,19 +86,20 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
     const isOn = sendAt !== null || (await startCampaign(tx, campaign, now));
     if (isOn) await enqueueTurn(tx, campaign, sendAt ?? now);
     const target = { kind: 'campaign', id: campaignId } as const;
-    const details = { survey_id: input.surveyId, ...(await auditedAudience(tx, orgId, audience)) };
+    const details = { survey_id: input.surveyId, ...audited };
     await recordAct(tx, { orgId, actor, act: 'campaign.created', target, details });
     return campaignId;
   });
 }
 
-/** A filter may hold addresses, so the audit log only names it. */
-async function auditedAudience(tx: Sql, orgId: string, audience: Audience | null) {
-  if (audience === null) return {};
+/** Refuses a segment that has changed since its review. Returns the audience for the audit log, without addresses. */
+async function lockAudience(tx: Sql, orgId: string, { audience, ifMatch }: NewCampaign) {
+  if (!audience) return {};
   if (audience === 'people') return { audience };
   if ('filter' in audience) return { audience: 'filter' };
-  const { id: segment_id, name } = await getSegment(tx, orgId, audience.segment_id);
-  return { audience: `segment ${name}`, segment_id };
+  const segment = await lockSegmentForUse(tx, orgId, audience.segment_id);
+  refuseOtherVersion(versionOfSegment(segment), ifMatch);
+  return { audience: maskAddresses(`segment ${segment.name}`), segment_id: segment.id };
 }
 
 const maxSkippedShown = 1000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
-import { createSegment, deleteSegment } from '../../src/people/segments.ts';
+import { changeSegment, createSegment, deleteSegment } from '../../src/people/segments.ts';
 import { campaignRunner } from '../support/make/campaigns.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -35,6 +35,8 @@ async function scene() {
 }
 
 const read = async (answer: Promise<Response>) => await (await answer).text();
+const hidden = (html: string, name: string) =>
+  new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1];
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
 test('a campaign to a segment is reviewed, sent and shown', async () => {
@@ -57,8 +59,8 @@ test('a campaign to a segment is reviewed, sent and shown', async () => {
   const found = textOf(await read(get(`${review}&recipient=cid`)));
   assert.match(found, /cid@people\.test won’t get this email: this address has unsubscribed/);
 
-  const [, audience] = /<input type="hidden" name="audience" value="([^"]+)"/.exec(html)!;
-  const sent = await post(`${path}/send`, { when: 'now', audience: audience! });
+  const form = { audience: hidden(html, 'audience')!, version: hidden(html, 'version')! };
+  const sent = await post(`${path}/send`, { when: 'now', ...form });
   const campaign = sent.headers.get('Location')!;
   const runner = campaignRunner(db, org);
   await runner.workFor(4);
@@ -90,15 +92,39 @@ test('a send to a deleted segment is refused and keeps the input', async () => {
   const form = { when: 'now', per_hour: '60', audience: segment.id };
   const refused = await post(`${path}/send`, form);
   assert.equal(refused.status, 422);
-  assert.match(textOf(await refused.text()), /This segment was deleted. Choose another audience./);
+  const html = await refused.text();
+  assert.match(textOf(html), /This segment was deleted. Choose another audience./);
+  assert.match(html, /<option value="[^"]+" selected[^>]*>A deleted segment</);
+  assert.equal(hidden(html, 'audience'), undefined);
+  assert.doesNotMatch(html, /Send<\/button>/);
+});
+
+test('a segment that changed after its review is not sent to', async () => {
+  const { org, path, segment, by, get, post } = await scene();
+  const send = async (html: string) =>
+    await post(`${path}/send`, { audience: segment.id, version: hidden(html, 'version')! });
+  const html = await read(get(`${path}/send?audience=${segment.id}`));
+  const filter = { all: [{ field: 'property.plan', op: 'is' as const, value: 'free' }] };
+  await changeSegment(db, by, { id: segment.id, name: 'Free, dan@people.test', filter });
+  const refused = await send(html);
+  assert.equal(refused.status, 422);
+  const again = await refused.text();
+  assert.match(textOf(again), /Nothing was sent, because somebody else changed this segment/);
+  assert.match(textOf(again), /1 recipient All 1 person .*dan@people\.test/);
+  assert.equal((await db`select from campaigns where org_id = ${org}`).length, 0);
+  assert.match(again, /Send<\/button>/);
+  assert.equal((await send(again)).status, 303);
+  const [act] = await db`
+    select details from audit_events where org_id = ${org} and act = 'campaign.created'`;
+  assert.equal(act!['details']['audience'], 'segment Free, d…@people.test');
 });
 
 test('an empty audience cannot be sent to', async () => {
-  const { org, path, by, get } = await scene();
+  const { path, by, get } = await scene();
   const filter = { all: [{ field: 'property.plan', op: 'is' as const, value: 'none' }] };
   const { id } = await createSegment(db, by, { name: 'Nobody', filter });
-  const html = textOf(await read(get(`${path}/send?audience=${id}`)));
-  assert.match(html, /0 recipients Nobody matches this audience\./);
-  assert.match(html, /Nobody in this audience can be emailed\./);
-  assert.equal((await db`select from campaigns where org_id = ${org}`).length, 0);
+  const html = await read(get(`${path}/send?audience=${id}`));
+  assert.match(textOf(html), /0 recipients Nobody matches this audience\./);
+  assert.match(textOf(html), /Nobody in this audience can be emailed\./);
+  assert.doesNotMatch(html, /Send<\/button>/);
 });

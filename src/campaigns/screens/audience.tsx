@@ -17,10 +17,9 @@ export function audienceOf(choice: string): Audience | null {
 
 /** The filter of a choice, null for contacts. Unknown if its segment was deleted. */
 export function filterOf(choice: string, segments: readonly Segment[]) {
-  if (choice === '') return { filter: null, isKnown: true };
-  const filter =
-    choice === 'people' ? { all: [] } : segments.find(({ id }) => id === choice)?.filter;
-  return { filter: filter ?? null, isKnown: filter !== undefined };
+  const segment = segments.find(({ id }) => id === choice);
+  const filter = choice === 'people' ? { all: [] } : (segment?.filter ?? null);
+  return { filter, segment, isKnown: choice === '' || filter !== null };
 }
 
 export const audienceOptions = (contacts: string, segments: readonly Segment[]) => [
@@ -32,9 +31,10 @@ export const audienceOptions = (contacts: string, segments: readonly Segment[]) 
 export const filterOption = { value: 'filter', text: 'Filter set through the API' };
 
 export const pendingContacts = 'Pending contacts';
+export const deletedSegment = 'A deleted segment';
 
 /** Names the audience of a campaign. Its segment may have been deleted since. */
 export function audienceText(audience: Stored, segments: readonly Segment[]): string {
   const options = [...audienceOptions(pendingContacts, segments), filterOption];
-  return options.find(({ value }) => value === choiceOf(audience))?.text ?? 'A deleted segment';
+  return options.find(({ value }) => value === choiceOf(audience))?.text ?? deletedSegment;
 }

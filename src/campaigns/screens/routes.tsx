@@ -3,13 +3,14 @@ import { Hono } from 'hono';
 import { recordExport } from '../../audit/export.ts';
 import { notFound, Refusal } from '../../errors.ts';
 import { exportResponse } from '../../lib/export/export.ts';
+import { isOutdated } from '../../lib/http/version.ts';
 import { parseList } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { listSegments } from '../../people/segments.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
 import { redirectWith } from '../../web/app/flash.ts';
-import { emptyForm, readForm, withFieldError } from '../../web/app/forms.tsx';
+import { emptyForm, readForm, readVersion, withFieldError } from '../../web/app/forms.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { ResultsQuery } from '../api.ts';
 import {
@@ -53,7 +54,9 @@ export const campaignScreens = (tools: AdvanceTools) => {
       try {
         const { per_hour } = form.values;
         const audience = audienceOf(form.values.audience);
-        const id = await createCampaign(tools, editor, { surveyId, send_at, per_hour, audience });
+        const ifMatch = await readVersion(c);
+        const input = { surveyId, send_at, per_hour, audience, ifMatch };
+        const id = await createCampaign(tools, editor, input);
         const campaign = (await findCampaign(tools.db, editor.orgId, id))!;
         const texts: Partial<Record<typeof campaign.status, string>> = {
           scheduled: 'Campaign scheduled.',
@@ -63,6 +66,7 @@ export const campaignScreens = (tools: AdvanceTools) => {
         return redirectWith(c, `${c.req.path}/${id}`, text);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
+        if (isOutdated(error)) return await refuse('', segmentChanged);
         return await refuse('', `Nothing was sent: ${error.message}.`);
       }
     })
@@ -105,6 +109,9 @@ export const campaignScreens = (tools: AdvanceTools) => {
       return showStop(c, tools, idsOf(c));
     });
 };
+
+const segmentChanged =
+  'Nothing was sent, because somebody else changed this segment after you opened it. Check the recipients and send again.';
 
 /** The form sends an empty status for Any. */
 function withoutAny({ status = [], ...queries }: Record<string, string[]>) {

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { capital, notFound } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
 import { getOrganization } from '../../organizations/queries.ts';
-import { listSegments, type Segment } from '../../people/segments.ts';
+import { listSegments, type Segment, versionOfSegment } from '../../people/segments.ts';
 import { findReader } from '../../sends/test-mail.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey, type OrgSurvey } from '../../surveys/queries.ts';
@@ -19,7 +19,7 @@ import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
 import { type Askable, searchAskable } from '../judge.ts';
 import { type CampaignRun, latestCampaigns, listAutomations } from '../queries.ts';
-import { audienceOptions, filterOf, pendingContacts } from './audience.tsx';
+import { audienceOptions, deletedSegment, filterOf, pendingContacts } from './audience.tsx';
 import { repeatText } from './repeat.tsx';
 import { type RecipientSearch, SendPreview } from './send-preview.tsx';
 
@@ -36,10 +36,9 @@ export async function showSend(
   const { id: orgId, slug, role } = c.var.organization;
   const survey = await getOrgSurvey(db, orgId, surveyId);
   const segments = await listSegments(db, orgId);
-  const typed = form.typed['audience'] ?? c.req.query('audience') ?? '';
-  const { filter, isKnown } = filterOf(String(typed), segments);
+  const audience = String(form.typed['audience'] ?? c.req.query('audience') ?? '');
+  const { filter, segment, isKnown } = filterOf(audience, segments);
   if (!isKnown && c.req.method === 'GET') throw notFound('segment');
-  const audience = isKnown ? String(typed) : '';
   const [judgement, organization, campaigns, runs] = await Promise.all([
     viewJudgement(db, { orgId, surveyId }, filter),
     getOrganization(db, orgId),
@@ -72,20 +71,29 @@ export async function showSend(
     <>
       <div class="grid editor">
         <div class="stack">
-          <Recipients judgement={judgement} isAudience={audience !== ''} />
-          <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
-          <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
-          <SendForm
-            {...{ survey, judgement, reader, form, here, paths, audience }}
-            timeZone={organization.time_zone}
-            canSend={isEditor}
+          {isKnown ? <Recipients judgement={judgement} isAudience={audience !== ''} /> : null}
+          <AudienceForm
+            {...{ segments, audience, isKnown, form, here }}
+            people={`/o/${slug}/people`}
           />
+          {isKnown ? (
+            <>
+              <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
+              <SendForm
+                {...{ survey, judgement, reader, form, here, paths, audience, segment }}
+                timeZone={organization.time_zone}
+                canSend={isEditor}
+              />
+            </>
+          ) : null}
         </div>
-        <SendPreview
-          {...{ judgement, reader, search, audience }}
-          survey={`${base}/${surveyId}`}
-          canTest={isEditor}
-        />
+        {isKnown ? (
+          <SendPreview
+            {...{ judgement, reader, search, audience }}
+            survey={`${base}/${surveyId}`}
+            canTest={isEditor}
+          />
+        ) : null}
       </div>
       <Campaigns campaigns={campaigns} here={here} />
       <AutomaticSends runs={runs} here={here} />
@@ -232,15 +240,17 @@ function audienceSentence(mailed: number, total: number): string {
 type AudienceProps = {
   segments: readonly Segment[];
   audience: string;
+  isKnown: boolean;
   form: FormState;
   here: string;
   people: string;
 };
 
 /** Reviews another audience. The form that sends has the one that was reviewed. */
-const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps) => (
+const AudienceForm = ({ segments, audience, isKnown, form, here, people }: AudienceProps) => (
   <section class="card stack" aria-labelledby="audience-title">
     <h2 id="audience-title">Audience</h2>
+    {isKnown ? null : <FormErrors form={form} />}
     <form method="get" action={here} class="test">
       <Select
         name="audience"
@@ -248,7 +258,10 @@ const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps)
         size="wide"
         value={audience}
         form={form}
-        options={audienceOptions(pendingContacts, segments)}
+        options={[
+          ...audienceOptions(pendingContacts, segments),
+          ...(isKnown ? [] : [{ value: audience, text: deletedSegment }]),
+        ]}
       />
       <button type="submit">Show recipients</button>
     </form>
@@ -423,11 +436,12 @@ type SendFormProps = {
   paths: { contacts: string; edit: string; repeat: string };
   /** The reviewed audience. */
   audience: string;
+  segment: Segment | undefined;
   canSend: boolean;
 };
 
 function SendForm(props: SendFormProps) {
-  const { survey, judgement, form, here, paths, audience, canSend } = props;
+  const { survey, judgement, form, here, paths, audience, segment, canSend } = props;
   const refusal = canSend
     ? refusalFor(survey, judgement, audience !== '')
     : 'Editors and owners can send.';
@@ -436,6 +450,7 @@ function SendForm(props: SendFormProps) {
     <form method="post" action={here} class="stack">
       <FormErrors form={form} />
       <input type="hidden" name="audience" value={audience} />
+      {segment ? <input type="hidden" name="version" value={versionOfSegment(segment)} /> : null}
       <Mail {...props} />
       {refusal === null ? <When {...props} /> : null}
       {refusal === null || isEmpty ? null : (
