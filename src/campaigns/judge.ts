@@ -214,8 +214,7 @@ export async function* judgeAskable(
       ? listPeopleAfter(sql, survey, { filter, after })
       : listPendingAfter(sql, survey, after));
     if (contacts.length === 0) return;
-    const judged = await judgeSome(sql, survey, contacts, { frequencyDays });
-    yield judged.map((each) => ({ ...each, judgement: judgeAsked(each) }));
+    yield await judgeSome(sql, survey, contacts, { frequencyDays });
     if (contacts.length < judgeBatchSize) return;
     after = contacts.at(-1)!.key;
   }
@@ -249,13 +248,6 @@ const selectPeople = (sql: Sql, { orgId, surveyId }: OrgSurvey, filter: PeopleFi
   left join contacts c
     on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = p.email_key and not c.superseded`;
 
-/** A campaign asks nobody again. The rounds of a survey do. */
-function judgeAsked({ asked, key, judgement }: JudgedContact): Judgement {
-  if (!asked || !('send' in judgement)) return judgement;
-  const reason = 'this survey was already sent to this address';
-  return { status: 'duplicate', reason_code: 'already_sent', reason, key };
-}
-
 const maxMatches = 6;
 
 /** Finds contacts or people to ask by a part of their address or name. */
@@ -280,8 +272,7 @@ export async function searchAskable(
     where (p.email || ' ' || coalesce(p.name, '')) ilike ${likePattern(text)}
     order by p.email_key = lower(${text}) desc, p.email_key
     limit ${maxMatches}`;
-  const judged = await judgeSome(sql, survey, contacts, { frequencyDays });
-  return judged.map((each) => ({ ...each, judgement: judgeAsked(each) }));
+  return await judgeSome(sql, survey, contacts, { frequencyDays });
 }
 
 export async function judgeSome(
@@ -292,7 +283,16 @@ export async function judgeSome(
 ): Promise<JudgedContact[]> {
   const submitted = contacts.map(({ email }) => readContact({ email }));
   const judgements = await judgeContacts(sql, survey, submitted, rules);
-  return contacts.map((contact, place) => ({ ...contact, judgement: judgements[place]! }));
+  return contacts.map((contact, place) => {
+    return { ...contact, judgement: judgeAsked(contact, judgements[place]!) };
+  });
+}
+
+/** A campaign asks nobody again. The rounds of a survey do. */
+function judgeAsked({ asked, key }: AskableContact, judgement: Judgement): Judgement {
+  if (!asked || !('send' in judgement)) return judgement;
+  const reason = 'this survey was already sent to this address';
+  return { status: 'duplicate', reason_code: 'already_sent', reason, key };
 }
 
 export type AskableContact = {
@@ -300,6 +300,6 @@ export type AskableContact = {
   email: string;
   key: string;
   name?: string | null;
-  /** True for a contact that is neither pending nor failed. */
+  /** True for a contact of an audience that is neither pending nor failed. */
   asked?: boolean;
 };
