@@ -191,7 +191,7 @@ function Recipients({ judgement, isAudience }: RecipientsProps) {
       <h2 id="judgement" class="figure">
         {count(mailed)} <small>{mailed === 1 ? 'recipient' : 'recipients'}</small>
       </h2>
-      <p class="sub">{isAudience ? audienceSentence(mailed, total) : sentence(judgement, total)}</p>
+      <p class="sub">{sentence(judgement, total, isAudience)}</p>
       {total > 0 ? (
         <StackedBar
           parts={[
@@ -219,22 +219,21 @@ export function Sum({ state, name, value }: { state: StateKind; name: string; va
   );
 }
 
-function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: number): string {
-  if (total === 0) return 'This survey has no contacts yet.';
+function sentence(judgement: JudgementView, total: number, isAudience: boolean): string {
+  const { mailed, alreadyAsked, blocked } = judgement;
+  if (total === 0)
+    return isAudience ? 'Nobody matches this audience.' : 'This survey has no contacts yet.';
   if (mailed + blocked === 0 && alreadyAsked > 0)
     return 'Every contact of this survey has already been asked.';
+  const all = isAudience
+    ? `${counted(total, 'person', 'people')} in the audience`
+    : counted(total, 'contact');
   const rest = total - mailed;
-  return rest === 0
-    ? `All ${counted(total, 'contact')}. Nothing has been sent yet.`
-    : `The other ${count(rest)} of ${count(total)} contacts ${rest === 1 ? 'is' : 'are'} skipped. Nothing has been sent yet.`;
-}
-
-function audienceSentence(mailed: number, total: number): string {
-  if (total === 0) return 'Nobody matches this audience.';
-  const rest = total - mailed;
-  return mailed === total
-    ? `All ${counted(total, 'person', 'people')} of the audience. Nothing has been sent yet.`
-    : `The other ${count(rest)} of ${counted(total, 'person', 'people')} in the audience ${rest === 1 ? 'is' : 'are'} skipped. Nothing has been sent yet.`;
+  const text =
+    rest === 0
+      ? `All ${all}.`
+      : `The other ${count(rest)} of ${all} ${rest === 1 ? 'is' : 'are'} skipped.`;
+  return `${text} Nothing has been sent yet.`;
 }
 
 type AudienceProps = {
