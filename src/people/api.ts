@@ -179,6 +179,10 @@ const Person = v.object({
       ),
       survey_id: v.nullable(Id),
       survey_name: v.nullable(v.string()),
+      round: described(
+        v.nullable(Count),
+        'round of the contact, from 1; null for blocked emails and events of the address',
+      ),
       reason_code: described(v.nullable(v.string()), 'the rule or kind of failure'),
       reason: described(v.nullable(v.string()), 'the reason as text'),
       trace_id: v.nullable(v.string()),

@@ -52,6 +52,7 @@ type DeliveredEvent = {
   webhook_id: string;
   survey_id: string;
   survey_name: string;
+  round: number;
 };
 
 /**
@@ -61,7 +62,7 @@ type DeliveredEvent = {
 export async function listDeliveriesOf(sql: Sql, orgId: string, email: string) {
   return await sql<DeliveredEvent[]>`
     select coalesce(d.delivered_at, d.created_at) as at, e.type as event, d.status, w.url, d.id as delivery_id,
-           w.id as webhook_id, s.id as survey_id, s.name as survey_name
+           w.id as webhook_id, s.id as survey_id, s.name as survey_name, c.round
     from contacts c
     join responses r on r.org_id = c.org_id and r.contact_id = c.id
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id

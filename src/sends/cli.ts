@@ -61,13 +61,13 @@ function historyText(
   const traceOf = (id: string) => traceUrl?.replaceAll('{trace_id}', id) ?? id;
   const traced = events.some(({ trace_id }) => trace_id !== null);
   const mailed = events.some(({ message_id }) => message_id !== null);
-  const rows = events.map(({ at, what, survey_name, reason_code, reason, trace_id, ...mail }) => [
+  const rows = events.map(({ at, what, survey_name, round, reason_code, reason, ...mail }) => [
     at.toISOString(),
     what.replaceAll('_', ' '),
-    survey_name,
+    Number(round) > 1 ? `${survey_name}, round ${round}` : survey_name,
     [reason_code && `[${reason_code}]`, reason].filter(Boolean).join(' ') || null,
     ...(mailed ? [mail.message_id && `<${mail.message_id}>`, mail.server_reply] : []),
-    ...(traced ? [trace_id && traceOf(trace_id)] : []),
+    ...(traced ? [mail.trace_id && traceOf(mail.trace_id)] : []),
   ]);
   const ofMails = mailed ? ['message id', 'server reply'] : [];
   const head = ['when', 'what', 'survey', 'reason', ...ofMails, ...(traced ? ['trace'] : [])];

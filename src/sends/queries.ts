@@ -38,6 +38,7 @@ export type HistoryRow = {
   what: (typeof historyEvents)[number];
   survey_id: string | null;
   survey_name: string | null;
+  round: number | null;
   /** The rule that blocked the email, or the kind of failure. */
   reason_code: string | null;
   reason: string | null;
@@ -60,42 +61,43 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
       where org_id = ${orgId} and email_key = lower(${email})
     ), history as (
       select created_at as at, 'added' as what, survey_id, null as reason_code, null as reason,
-             null as traceparent, null::uuid as response_id, null::uuid as mail_id, null as server_reply
+             null as traceparent, null::uuid as response_id, null::uuid as mail_id, null as server_reply, round
       from own_contacts
       where round = 1
       union all
       select coalesce(finished_at, sending_at, claimed_at),
              case when reminder = 0 or status <> 'sent' then status else 'reminded' end, survey_id, reason_code, reason, traceparent, null,
-             id, server_reply
+             id, server_reply, round
       from mails
       where org_id = ${orgId} and email_key = lower(${email})
       union all
-      select blocked_at, 'blocked', survey_id, reason_code, reason, null, null, null, null
+      select blocked_at, 'blocked', survey_id, reason_code, reason, null, null, null, null, null
       from blocked_mails
       where org_id = ${orgId} and email_key = lower(${email})
         and blocked_on >= (now() at time zone 'UTC')::date - ${maxLogDays}::int
       union all
       select min(o.visited_at), 'opened', o.survey_id, null,
-             format('%s times, last on %s', count(*), iso(max(o.visited_at))), null, null, null, null
+             format('%s times, last on %s', count(*), iso(max(o.visited_at))), null, null, null, null, p.round
       from own_contacts p
       join link_visits o on o.contact_id = p.id and o.kind = 'view' and o.method = 'GET'
        and o.visited_at >= now() - make_interval(days => ${maxLogDays}::int)
-      group by o.survey_id, p.id
+      group by o.survey_id, p.id, p.round
       union all
       select r.created_at, case when r.held_reason is null then 'answered' else 'answer_held' end,
-             r.survey_id, r.held_reason, format('score %s', r.score), r.traceparent, r.id, null, null
+             r.survey_id, r.held_reason, format('score %s', r.score), r.traceparent, r.id, null, null,
+             p.round
       from own_contacts p
       join responses r on r.org_id = ${orgId} and r.contact_id = p.id
       union all
       select coalesce(p.finished_at, p.created_at),
              case p.status when 'sent' then 'replied' when 'claimed' then 'reply_sending' else 'reply_' || p.status end,
              r.survey_id, p.reason_code, concat_ws(E'\\n', p.author || ': ' || p.text, p.reason), null, r.id, p.id,
-             p.server_reply
+             p.server_reply, c.round
       from own_contacts c
       join responses r on r.org_id = ${orgId} and r.contact_id = c.id
       join replies p on p.org_id = ${orgId} and p.response_id = r.id
       union all
-      select created_at, kind, null, case when by_hand then 'by_hand' end, detail, null, null, null, null
+      select created_at, kind, null, case when by_hand then 'by_hand' end, detail, null, null, null, null, null
       from (
         select created_at, kind, by_hand, detail from suppressions where org_id = ${orgId} and email = lower(${email})
         union all
@@ -104,11 +106,11 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
       union all
       select lifted_at, 'allowed', null,
              case when consent is not null then 'consent' when lifted_by is null then 'own_wish' else 'by_hand' end,
-             nullif(concat_ws(': ', lifted_by, consent), ''), null, null, null, null
+             nullif(concat_ws(': ', lifted_by, consent), ''), null, null, null, null, null
       from lifted_suppressions
       where org_id = ${orgId} and email = lower(${email})
     )
-    select h.at, h.what, h.survey_id, v.name as survey_name, h.reason_code, h.reason, h.response_id,
+    select h.at, h.what, h.survey_id, v.name as survey_name, h.round, h.reason_code, h.reason, h.response_id,
            h.mail_id, h.server_reply,
            substring(h.traceparent from 4 for 32) as trace_id
     from history h

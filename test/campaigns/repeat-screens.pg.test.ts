@@ -27,7 +27,7 @@ const read = async (answer: Promise<Response>) => await (await answer).text();
 const versionIn = (html: string) => /name="version" value="([^"]+)"/.exec(html)![1]!;
 
 test('rounds are set, scheduled, asked, counted and turned off', async () => {
-  const { path, get, post, org, survey, contacts, stored } = await scene();
+  const { home, path, get, post, org, survey, contacts, stored } = await scene();
   const blank = await read(get(`${path}/repeat`));
   assert.match(blank, /No rounds scheduled/);
   const values = { every_days: '10', per_day: '3', version: versionIn(blank) };
@@ -46,6 +46,8 @@ test('rounds are set, scheduled, asked, counted and turned off', async () => {
   assert.equal(runner.mailed.length, 3);
   assert.match(await read(get(`${path}/send`)), /Rounds every 10 days/);
   assert.match(await read(get(`${path}/contacts`)), /Round 2/);
+  const timeline = await read(get(`${home}/people/${contacts[0]!.id}`));
+  assert.match(timeline, /Sent<.*, round 2<.*Added to the survey</s);
   const of = { org_id: org, survey_id: survey };
   await makeResponse(db, of, { contact_id: contacts[0]!.id, score: 9, category: 'promoter' });
   const results = await read(get(path));

@@ -249,7 +249,7 @@ const Activity = ({ timeline, answers, home }: ActivityProps) => (
 type EntryProps = { entry: TimelineEntry; home: string; answer: AnswerOfPerson | undefined };
 
 function Entry({ entry, home, answer }: EntryProps) {
-  const { what, reason_code: code, survey_id: survey } = entry;
+  const { what, reason_code: code, survey_id: survey, round } = entry;
   const { kind, text, icon } = { ...steps[what], ...specialSteps[what]?.[code ?? ''] };
   const isAnswer = answer !== undefined && what.startsWith('answer');
   const tone = isAnswer
@@ -276,9 +276,12 @@ function Entry({ entry, home, answer }: EntryProps) {
         ) : null}
         <More entry={entry} home={home} />
         {survey ? (
-          <a class="plain sub" href={`${home}/surveys/${survey}`}>
-            <bdi>{entry.survey_name}</bdi>
-          </a>
+          <p class="sub">
+            <a class="plain" href={`${home}/surveys/${survey}`}>
+              <bdi>{entry.survey_name}</bdi>
+            </a>
+            {Number(round) > 1 ? `, round ${round}` : ''}
+          </p>
         ) : null}
       </div>
       <Time at={entry.at} />
