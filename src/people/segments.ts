@@ -6,8 +6,6 @@ import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import { maxSegments, type OrgId } from '../limits.ts';
 import type { PeopleFilter } from './filter.ts';
 
-/** Pickers list all segments without pages. */
-
 type SegmentInput = { name: string; filter: PeopleFilter };
 export type Segment = SegmentInput & { id: string; created_at: Date; updated_at: Date };
 
@@ -97,7 +95,9 @@ export type SegmentUse = {
   ended: boolean;
 };
 
-/** Lists the campaigns and rounds that use segments, or one segment, newest first. */
+const maxUses = 1_000;
+
+/** Lists the campaigns and rounds that use one segment, or the current ones of all segments. Ended campaigns come last. */
 export const listSegmentUses = (sql: Sql, orgId: string, id: string | null = null) => sql<
   SegmentUse[]
 >`
@@ -112,8 +112,9 @@ export const listSegmentUses = (sql: Sql, orgId: string, id: string | null = nul
     from surveys
     where org_id = ${orgId}
   ) uses
-  where segment_id = coalesce(${id}::text, segment_id)
-  order by created_at desc`;
+  where ${id === null ? sql`segment_id is not null and not ended` : sql`segment_id = ${id}::text`}
+  order by ended, created_at desc
+  limit ${maxUses}`;
 
 export const versionOfSegment = (segment: Segment) => versionOf(segment, ['name', 'filter']);
 

@@ -144,10 +144,10 @@ export const segmentViews = (people: string, segments: readonly Segment[], curre
 
 async function showSegments(c: Context<ScreenEnv>, db: Db) {
   const { id: orgId, role } = c.var.organization;
-  const [segments, uses, choices] = await Promise.all([
+  const [segments, uses, names] = await Promise.all([
     listSegments(db, orgId),
     listSegmentUses(db, orgId),
-    readChoices(db, orgId),
+    readNames(db, orgId),
   ]);
   const path = segmentsPath(c);
   const body = (
@@ -165,8 +165,8 @@ async function showSegments(c: Context<ScreenEnv>, db: Db) {
               <a href={`${path}/${id}`}>
                 <bdi>{name}</bdi>
               </a>,
-              <Conditions filter={filter} choices={choices} />,
-              usesText(uses.filter((use) => use.segment_id === id && !use.ended)),
+              <Conditions filter={filter} names={names} />,
+              usesText(uses.filter((use) => use.segment_id === id)),
             ],
           }))}
         />
@@ -200,16 +200,16 @@ function usesText(uses: readonly SegmentUse[]) {
 
 async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
   const { id: orgId, slug, role } = c.var.organization;
-  const [frame, preview, uses, choices] = await Promise.all([
+  const [frame, preview, uses, names] = await Promise.all([
     readFrame(c, db, segment.id),
     previewPeople(db, orgId, segment.filter),
     listSegmentUses(db, orgId, segment.id),
-    readChoices(db, orgId),
+    readNames(db, orgId),
   ]);
   const { id, name, filter } = segment;
   const people = peoplePath(c);
   const here = `${segmentsPath(c)}/${id}`;
-  const open = choices.surveys.filter((survey) => survey.open).slice(0, maxOpenSurveys);
+  const open = names.surveys.filter((survey) => survey.open).slice(0, maxOpenSurveys);
   return renderScreen(c, {
     ...frame,
     title: name,
@@ -248,7 +248,7 @@ async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
             <div class="title">
               <h2 id="conditions">People who match</h2>
             </div>
-            <Conditions filter={filter} choices={choices} />
+            <Conditions filter={filter} names={names} />
           </section>
           <Uses uses={uses} surveys={`/o/${slug}/surveys`} />
         </div>
@@ -285,34 +285,30 @@ const Uses = ({ uses, surveys }: { uses: readonly SegmentUse[]; surveys: string 
   </section>
 );
 
-type Choices = Awaited<ReturnType<typeof readChoices>>;
+type Names = Awaited<ReturnType<typeof readNames>>;
 
 /** Names for conditions. */
-async function readChoices(db: Db, orgId: string) {
-  const [surveys, tags, properties] = await Promise.all([
-    listSurveyNames(db, orgId),
-    listTags(db, orgId),
-    listPeopleProperties(db, orgId),
-  ]);
-  return { surveys, tags, properties };
+async function readNames(db: Db, orgId: string) {
+  const [surveys, tags] = await Promise.all([listSurveyNames(db, orgId), listTags(db, orgId)]);
+  return { surveys, tags };
 }
 
-type ConditionsProps = { filter: PeopleFilter; choices: Choices };
+type ConditionsProps = { filter: PeopleFilter; names: Names };
 
-const Conditions = ({ filter, choices }: ConditionsProps) =>
+const Conditions = ({ filter, names }: ConditionsProps) =>
   filter.all.length === 0 ? (
     <>everybody</>
   ) : (
     <ul>
       {filter.all.map((condition) => (
         <li>
-          <bdi>{conditionText(condition, choices)}</bdi>
+          <bdi>{conditionText(condition, names)}</bdi>
         </li>
       ))}
     </ul>
   );
 
-function conditionText({ field, op, value }: Condition, { surveys, tags }: Choices): string {
+function conditionText({ field, op, value }: Condition, { surveys, tags }: Names): string {
   const name = isProperty(field) ? field.slice(propertyPrefix.length) : fieldTexts[field];
   if (op === 'exists') return `${name} ${opTexts[value === false ? 'missing' : 'exists']}`;
   const named = { tag: tags, survey_id: surveys }[field as 'tag']?.find(({ id }) => id === value);
@@ -451,8 +447,8 @@ async function storedFields(
   { segment: { name, filter }, filter: typed }: { segment: Segment; filter: PeopleFilter },
 ) {
   if (JSON.stringify(rowsOf(filter)) === JSON.stringify(rowsOf(typed))) return { name };
-  const choices = await readChoices(db, orgId);
-  const texts = filter.all.map((condition) => conditionText(condition, choices));
+  const names = await readNames(db, orgId);
+  const texts = filter.all.map((condition) => conditionText(condition, names));
   return { name, conditions: texts.join(', ') };
 }
 
@@ -469,9 +465,10 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
   const rows = building.rows.length === 0 ? [emptyRow] : building.rows;
   const { id: orgId } = c.var.organization;
   const { filter } = readFilter(rows);
-  const [frame, choices, preview] = await Promise.all([
+  const [frame, names, properties, preview] = await Promise.all([
     readFrame(c, db, segment?.id),
-    readChoices(db, orgId),
+    readNames(db, orgId),
+    listPeopleProperties(db, orgId),
     filter ? previewPeople(db, orgId, filter) : undefined,
   ]);
   const here = segment ? `${segmentsPath(c)}/${segment.id}` : segmentsPath(c);
@@ -509,7 +506,7 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
         >
           <legend>People who match all of these</legend>
           {rows.map((row, at) => (
-            <ConditionRow row={row} at={at} form={form} choices={choices} />
+            <ConditionRow {...{ row, at, form, names, properties }} />
           ))}
           {errors['conditions'] ? (
             <div class="field">
@@ -569,7 +566,7 @@ const toOptions = (names: readonly { id: string; name: string }[]) =>
   names.map(({ id, name }) => ({ value: id, text: name }));
 
 /** Choices of a field whose values are a closed list. */
-const closedValues = (field: string, { surveys, tags }: Choices) =>
+const closedValues = (field: string, { surveys, tags }: Names) =>
   ({
     tag: toOptions(tags),
     survey_id: toOptions(surveys),
@@ -604,12 +601,18 @@ const fieldOptions = (selected: string, properties: readonly PropertyValues[]) =
   ];
 };
 
-type RowProps = { row: Row; at: number; form: FormState; choices: Choices };
+type RowProps = {
+  row: Row;
+  at: number;
+  form: FormState;
+  names: Names;
+  properties: readonly PropertyValues[];
+};
 
-function ConditionRow({ row, at, form, choices }: RowProps) {
+function ConditionRow({ row, at, form, names, properties }: RowProps) {
   const { field, property, op, value } = row;
-  const picked = closedValues(field, choices);
-  const common = commonValues(field, choices.properties);
+  const picked = closedValues(field, names);
+  const common = commonValues(field, properties);
   const name = `value_${at}`;
   return (
     <fieldset class={at === 0 ? 'toolbar' : 'toolbar opts'}>
@@ -617,7 +620,7 @@ function ConditionRow({ row, at, form, choices }: RowProps) {
       <Select
         name={`field_${at}`}
         label="Field"
-        options={fieldOptions(field, choices.properties)}
+        options={fieldOptions(field, properties)}
         value={field}
         form={form}
       />
