@@ -42,7 +42,7 @@ import {
   erasedKindTexts,
   erasePerson,
 } from './erase.ts';
-import { FilterInput } from './filter.ts';
+import { FilterInput, propertyPrefix } from './filter.ts';
 import { readTimeline } from './people.ts';
 import type { ErasureFile } from './receipts-file.ts';
 import { getSegment } from './segments.ts';
@@ -54,8 +54,6 @@ export function peopleReads(tools: ReplicaTools) {
     return await answer(c, 'list', (orgId) => listPeopleJson(tools.db, orgId, page, query));
   });
 }
-
-const propertyPrefix = 'property.';
 
 /** Reads the filters of a list: parameters, `property.NAME`, and the segment's own filter. */
 export async function parsePeopleQuery(sql: Sql, orgId: string, queries: Record<string, string[]>) {

@@ -13,7 +13,7 @@ export type PeopleFilter = { all: Condition[] };
 const maxConditions = 20;
 const maxValueLength = 200;
 const maxFieldLength = 210;
-const propertyPrefix = 'property.';
+export const propertyPrefix = 'property.';
 
 type FieldKind = 'text' | 'language' | 'number' | 'category' | 'id';
 

@@ -42,7 +42,7 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { parsePeopleQuery } from '../api.ts';
 import { exportPeople, importPeople } from '../directory.ts';
 import type { EraseTools } from '../erase.ts';
-import type { PeopleFilter } from '../filter.ts';
+import { type PeopleFilter, propertyPrefix } from '../filter.ts';
 import { countPeople, listPeople, listPeopleProperties, type PersonRow } from '../people.ts';
 import { listSegments, type Segment } from '../segments.ts';
 import { addErasureScreens, peoplePath } from './erase.tsx';
@@ -230,7 +230,6 @@ function PeopleList(props: PeopleProps) {
   );
 }
 
-const propertyPrefix = 'property.';
 const chipsId = 'chips';
 
 /** Search, a menu with the filters, and the active ones as chips. */
@@ -239,18 +238,14 @@ function PeopleFilters({ path, segments, properties, filters, mayChange }: Peopl
   return (
     <search aria-label="Find a person">
       <FilterForm path={path} updates="people" also={[chipsId]}>
-        <p class="search">
-          <Icon name="search" />
-          <input
-            type="search"
-            id="search"
-            name="search"
-            aria-label="Search"
-            placeholder="Name or address"
-            value={filters.get('search') ?? ''}
-            autocomplete="off"
-          />
-        </p>
+        <Field
+          name="search"
+          label="Search"
+          type="search"
+          placeholder="Name or address"
+          value={filters.get('search')}
+          autocomplete="off"
+        />
         <details class="menu">
           <summary class="button">
             <Icon name="list-filter" />

@@ -31,6 +31,7 @@ import {
   filterCategories,
   opsOfField,
   type PeopleFilter,
+  propertyPrefix,
 } from '../filter.ts';
 import { listPeopleProperties } from '../people.ts';
 import {
@@ -320,7 +321,6 @@ type Row = { field: string; property: string; op: string; value: string };
 const emptyRow: Row = { field: '', property: '', op: 'is', value: '' };
 const maxRows = 20;
 
-const propertyPrefix = 'property.';
 const isProperty = (field: string) => field.startsWith(propertyPrefix);
 
 const rowsOf = ({ all }: PeopleFilter): Row[] =>
