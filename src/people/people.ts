@@ -1,5 +1,6 @@
-import { hideFromPlanner, one, type Sql } from '../lib/db/db.ts';
+import { hideFromPlanner, one, type Part, type Sql } from '../lib/db/db.ts';
 import { addressKey } from '../lib/smtp/address.ts';
+import type { OrgId } from '../limits.ts';
 import { wordsOf } from '../questions/erase.ts';
 import {
   frequentProperties,
@@ -107,7 +108,7 @@ export type PersonRow = {
   last_asked_at: Date | null;
   /** The newest responses that count. */
   scores: { type: SurveyType; score: number; category: Category }[];
-  suppressed: 'unsubscribed' | 'bounced' | 'blocked' | null;
+  suppressed: SuppressedAs | null;
 };
 
 const shownScores = 3;
@@ -136,14 +137,20 @@ export async function listPeople(sql: Sql, orgId: string, { query, page, limit }
               order by r.created_at desc
               limit ${shownScores}
             ) a) as scores,
-           (select case when s.by_hand then 'blocked' else s.kind end
-            from suppressions s
-            where s.org_id = ${orgId} and s.email = n.email_key
-            order by s.by_hand, s.kind desc
-            limit 1) as suppressed
+           ${suppressedAs(sql, orgId, sql`n.email_key`)} as suppressed
     from newest n
     order by n.created_at desc, n.id desc`;
 }
+
+export type SuppressedAs = 'unsubscribed' | 'bounced' | 'blocked';
+
+/** Null for an address that can be asked. */
+const suppressedAs = (sql: Sql, orgId: OrgId, key: Part): Part => sql`
+  (select case when s.by_hand then 'blocked' else s.kind end
+   from suppressions s
+   where s.org_id = ${orgId} and s.email = ${key}
+   order by s.by_hand, s.kind desc
+   limit 1)`;
 
 /** The properties that the newest people have, for pickers. */
 export async function listPeopleProperties(sql: Sql, orgId: string): Promise<PropertyValues[]> {
@@ -171,6 +178,7 @@ export type FoundPerson = {
   properties: Record<string, unknown>;
   language: string | null;
   suppressions: Pick<Suppression, 'id' | 'kind' | 'by_hand'>[];
+  suppressed: SuppressedAs | null;
 };
 
 /** Finds a person by their own id or the id of a contact. */
@@ -179,7 +187,8 @@ export async function findPerson(sql: Sql, orgId: string, id: string) {
     select coalesce(p.email, f.email) as email, p.name, coalesce(p.properties, '{}') as properties, p.language,
            (select coalesce(json_agg(json_build_object('id', s.id, 'kind', s.kind, 'by_hand', s.by_hand) order by s.kind), '[]')
             from suppressions s
-            where s.org_id = ${orgId} and s.email = f.email_key) as suppressions
+            where s.org_id = ${orgId} and s.email = f.email_key) as suppressions,
+           ${suppressedAs(sql, orgId, sql`f.email_key`)} as suppressed
     from (
       select email, email_key from people where org_id = ${orgId} and id = ${id}
       union all

@@ -56,6 +56,7 @@ test('person screen shows every event and no address in its URL', async () => {
   await db`
     insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
     values (${of.org_id}, ${of.survey_id}, 'ADA@people.test', 'frequency', 'was asked a week ago')`;
+  await db`insert into suppressions ${db({ org_id: of.org_id, email: 'ada@people.test', kind: 'bounced' })}`;
   const list = await page();
   const [person] = await db<{ id: string }[]>`
     select id from people where email_key = 'ada@people.test' and org_id = ${of.org_id}`;
@@ -67,6 +68,7 @@ test('person screen shows every event and no address in its URL', async () => {
   assert.match(text, new RegExp(`responses/${response}"><span class="chip is-detractor">3<`));
   assert.match(text, /Slow &lt;again&gt;/);
   assert.match(text, /2 times, last on <time datetime="/);
+  for (const html of [list, text]) assert.match(html, /<span class="state is-poor">Bounced</);
 });
 
 test('editor blocks and unblocks an address', async () => {

@@ -17,7 +17,7 @@ import {
 import type { PropertyValues } from '../../responses/property-values.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { scoreText } from '../../survey-types.ts';
-import { Chip, FormErrors, State, Time } from '../../web/app/badges.tsx';
+import { Chip, FormErrors, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -46,7 +46,7 @@ import { type PeopleFilter, propertyPrefix } from '../filter.ts';
 import { countPeople, listPeople, listPeopleProperties, type PersonRow } from '../people.ts';
 import { listSegments, type Segment } from '../segments.ts';
 import { addErasureScreens, peoplePath } from './erase.tsx';
-import { addPersonScreens } from './person.tsx';
+import { addPersonScreens, Suppressed } from './person.tsx';
 import { builderQuery, PeopleTabs, PersonLink, segmentScreens, segmentViews } from './segments.tsx';
 
 const rowsOnPage = '50';
@@ -318,14 +318,4 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
       ],
     }))}
   />
-);
-
-const suppressedStates = {
-  unsubscribed: { kind: 'warning', text: 'Unsubscribed' },
-  bounced: { kind: 'failed', text: 'Bounced' },
-  blocked: { kind: 'skipped', text: 'Blocked' },
-} as const;
-
-const Suppressed = ({ why }: { why: keyof typeof suppressedStates }) => (
-  <State kind={suppressedStates[why].kind}>{suppressedStates[why].text}</State>
 );

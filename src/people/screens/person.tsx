@@ -46,6 +46,7 @@ import {
   type FoundPerson,
   listPersonAnswers,
   readTimeline,
+  type SuppressedAs,
   type TimelineEntry,
 } from '../people.ts';
 import { getPerson, peoplePath } from './erase.tsx';
@@ -427,7 +428,8 @@ type EmailsProps = {
 };
 
 /** How often the person was asked, and if they can be asked again. */
-function Emails({ person: { suppressions }, timeline, here, form, mayRecord }: EmailsProps) {
+function Emails({ person, timeline, here, form, mayRecord }: EmailsProps) {
+  const { suppressions, suppressed } = person;
   const hasUnsubscribed = suppressions.some(isOwnUnsubscribe);
   const times = (...whats: TimelineEntry['what'][]) =>
     timeline.filter(({ what }) => whats.includes(what)).length;
@@ -435,13 +437,7 @@ function Emails({ person: { suppressions }, timeline, here, form, mayRecord }: E
     <section class="card" aria-labelledby="emails">
       <div class="title">
         <h2 id="emails">Emails</h2>
-        {suppressions.length === 0 ? (
-          <State kind="fine">Can be asked</State>
-        ) : (
-          <State kind={hasUnsubscribed ? 'warning' : 'skipped'}>
-            {hasUnsubscribed ? 'Unsubscribed' : 'Blocked'}
-          </State>
-        )}
+        {suppressed ? <Suppressed why={suppressed} /> : <State kind="fine">Can be asked</State>}
       </div>
       <Facts
         facts={[
@@ -450,7 +446,7 @@ function Emails({ person: { suppressions }, timeline, here, form, mayRecord }: E
           ['Responded', counted(times('answered', 'answer_held'), 'time')],
         ]}
       />
-      {suppressions.length === 0 ? null : <p>This person gets no surveys from you.</p>}
+      {suppressed ? <p>This person gets no surveys from you.</p> : null}
       {hasUnsubscribed ? (
         <p class="sub">
           This person unsubscribed. Only they can undo it, with the link in any of your emails
@@ -473,6 +469,16 @@ function Emails({ person: { suppressions }, timeline, here, form, mayRecord }: E
     </section>
   );
 }
+
+const suppressedStates = {
+  unsubscribed: { kind: 'warning', text: 'Unsubscribed' },
+  bounced: { kind: 'failed', text: 'Bounced' },
+  blocked: { kind: 'skipped', text: 'Blocked' },
+} as const;
+
+export const Suppressed = ({ why }: { why: SuppressedAs }) => (
+  <State kind={suppressedStates[why].kind}>{suppressedStates[why].text}</State>
+);
 
 type Step = { kind: StateKind; text: string; icon: IconName };
 
