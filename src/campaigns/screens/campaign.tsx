@@ -287,11 +287,8 @@ function Progress(props: ProgressProps) {
           Audience: <bdi>{audience}</bdi>
         </p>
       )}
-      <p class="hidden" id="bar-words">
-        Processed
-      </p>
-      <progress aria-labelledby="bar-words" max={Math.max(mails, 1)} value={sent + failed}>
-        {sent + failed} of {mails}
+      <progress class={toneOf.fine} aria-label="Emails sent" max={Math.max(mails, 1)} value={sent}>
+        {sent} of {mails}
       </progress>
       <dl class="counts">
         <Sum state="fine" name="Sent" value={sent} />
