@@ -101,6 +101,10 @@ export async function worstByDay(
     ended_deliveries
     where org_id = w.org_id and webhook_id = w.id and id >= d.first and id < d.next and not is_test`;
   return await sql`
+    with days as materialized ( -- calculating the ids for each probe takes longer than the probes
+      select least_id_at(day) as first, least_id_at(day + interval '24 hours') as next
+      from generate_series(date_trunc('day', now(), 'UTC') - ${days - 1} * interval '24 hours', now(), interval '24 hours') day
+    )
     select w.id as webhook_id,
            array_agg(case
              when exists (select from ${ended} and undelivered = 'failed') then 'failed'
@@ -109,10 +113,7 @@ export async function worstByDay(
              else 'none'
            end order by d.first) as outcomes
     from webhooks w
-    cross join (
-      select least_id_at(day at time zone 'UTC') as first, least_id_at((day + interval '1 day') at time zone 'UTC') as next
-      from (select (now() at time zone 'UTC')::date - n::int as day from generate_series(0, ${days - 1}::int) n) of_date
-    ) d
+    cross join days d
     where w.org_id = ${orgId}
     group by w.id`;
 }
