@@ -103,10 +103,10 @@ export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
     share: asked === 0 || part === asked ? null : `${percentage(part, asked)}%`,
     bar: <Bar part={part} whole={asked} />,
   });
-  const [measured, measuredBefore] = [now, before].map(measureRate) as [Measured, Measured];
-  const change = compare('thumbs', measured, measuredBefore);
+  const rateBefore = measureRate(before);
+  const change = compare('thumbs', measureRate(now), rateBefore);
   const isClear = change?.meaning === 'better' || change?.meaning === 'worse';
-  const { lead } = describeChange({ type: 'thumbs', change, before: measuredBefore, period });
+  const { lead } = describeChange({ type: 'thumbs', change, before: rateBefore, period });
   return (
     <section class="card" aria-labelledby="asked">
       <h2 id="asked">Response rate</h2>
@@ -118,7 +118,7 @@ export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
           {change === null ? null : (
             <p class="sub">
               {isClear ? <ChangeLead lead={lead} change={change} /> : 'No clear change'} from{' '}
-              {measuredBefore.value}% in the {counted(period.days, 'day')} before.
+              {rateBefore.value}% in the {counted(period.days, 'day')} before.
             </p>
           )}
           <Funnel

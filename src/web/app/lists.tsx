@@ -216,13 +216,13 @@ export function DataTable(props: DataTableProps) {
               {cells.map((cell, at) => {
                 const { head, number, hidden } = columns[at] ?? {};
                 const isLabeled = isStacked && !hidden && (at > 0 || number);
-                const props = {
+                const attributes = {
                   class: number ? 'n' : undefined,
                   'data-head': isLabeled ? head : undefined,
                 };
-                if (at > 0) return <td {...props}>{cell}</td>;
+                if (at > 0) return <td {...attributes}>{cell}</td>;
                 return (
-                  <th scope="row" {...props}>
+                  <th scope="row" {...attributes}>
                     {cell}
                   </th>
                 );

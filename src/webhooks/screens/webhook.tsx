@@ -138,12 +138,14 @@ const toneOfOutcome = {
 
 /** A small one for lists: the days of one tone are one path, so that fifty webhooks fit on a page. */
 export function SmallUptime({ outcomes }: { outcomes: readonly DayOutcome[] }) {
-  const paths = Object.entries(toneOfOutcome).map(([outcome, tone]) => {
-    const days = outcomes.flatMap((each, at) => (each === outcome ? [at] : []));
-    return { tone, outcome, days };
-  });
+  const paths = Object.entries(toneOfOutcome)
+    .map(([outcome, tone]) => {
+      const days = outcomes.flatMap((each, at) => (each === outcome ? [at] : []));
+      return { tone, outcome, days };
+    })
+    .filter(({ days }) => days.length > 0);
   const words = paths
-    .filter(({ outcome, days }) => outcome !== 'none' && days.length > 0)
+    .filter(({ outcome }) => outcome !== 'none')
     .map(({ outcome, days }) => `${outcome} on ${counted(days.length, 'day')}`);
   return (
     <svg
@@ -153,11 +155,9 @@ export function SmallUptime({ outcomes }: { outcomes: readonly DayOutcome[] }) {
       role="img"
       aria-label={words.join(', ') || 'no events'}
     >
-      {paths.map(({ tone, days }) =>
-        days.length === 0 ? null : (
-          <path class={tone} d={days.map((at) => `M${at} 0h.75v1h-.75`).join('')} />
-        ),
-      )}
+      {paths.map(({ tone, days }) => (
+        <path class={tone} d={days.map((at) => `M${at} 0h.75v1h-.75`).join('')} />
+      ))}
     </svg>
   );
 }
