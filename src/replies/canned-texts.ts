@@ -10,8 +10,6 @@ import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { maxCannedTexts } from '../limits.ts';
 
-/** Screens list all of them without pages. */
-
 type CannedTextInput = { name: string; text: string };
 export type CannedText = CannedTextInput & { id: string };
 

@@ -6,8 +6,6 @@ import { maxTags, type OrgId } from '../limits.ts';
 
 export const defaultTagColor = '#5b6b8c';
 
-/** Screens and the API list all tags without pages. Imports may exceed the limit. */
-
 type TagInput = { name: string; color?: string | undefined };
 
 export async function createTag(db: Db, writer: Writer, input: TagInput): Promise<TagRow> {
