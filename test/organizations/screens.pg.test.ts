@@ -36,7 +36,7 @@ test('the list of time zones contains the stored one', async () => {
   assert.match(page, /<option>Europe\/Berlin<\/option>/);
 });
 
-test('a color that differs only in case is no change', async () => {
+test('a color in another case changes nothing', async () => {
   const { orgId, asItIs, general, post, events } = await owner();
   await post(general, { ...asItIs, color: '#00FF00' });
   assert.equal((await getOrganization(db, orgId)).color, '#00ff00');
