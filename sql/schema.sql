@@ -788,7 +788,7 @@ create table people (
   email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
   name text,                                                          -- the latest name
   properties jsonb not null default '{}'::jsonb,                      -- the latest value of each property
-  language text,                                                      -- the latest language, a property of this name or set by itself
+  language text,                                                      -- the latest language, from a property of this name or set separately
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),                      -- time of the latest values: the import of an older answer does not replace them
   constraint people_properties_check check (jsonb_typeof(properties) = 'object'),

@@ -152,14 +152,14 @@ comment on column people.email is 'as first entered';
 comment on column people.email_key is 'the address in lower case, to compare addresses';
 comment on column people.name is 'the latest name';
 comment on column people.properties is 'the latest value of each property';
-comment on column people.language is 'the latest language, a property of this name or set by itself';
+comment on column people.language is 'the latest language, from a property of this name or set separately';
 comment on column people.updated_at is 'time of the latest values: the import of an older answer does not replace them';
 
 create index people_newest_first on people (org_id, created_at desc, id desc);
 create index people_search on people using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);
 create index people_by_property on people using gin (org_id, properties jsonb_path_ops);
 
--- A text as a number, null if it is none. A count of digits in the pattern would take twice the time.
+-- A text as a number, null if it is not a number. A count of digits in the pattern would take twice the time.
 create function number_in(said text) returns numeric
 language sql immutable parallel safe
 return case when octet_length(said) <= 62 and said ~ '^-?[0-9]+(\.[0-9]+)?$' then said::numeric end;

@@ -148,7 +148,7 @@ const listBegun = (tx: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string
 
 const scheduledDays = 30;
 
-/** Days in the zone of the survey, from today. Each counts contacts that are still to be asked, in a short cycle several times. */
+/** Days in the zone of the survey, from today, with the contacts still to be asked. A contact counts in each of its rounds. */
 export async function scheduleOf(
   { db, now = () => new Date() }: AdvanceTools,
   survey: OrgSurvey,
