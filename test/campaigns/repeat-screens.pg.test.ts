@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
@@ -72,6 +73,16 @@ test('the form rejects an interval out of range and keeps it', async () => {
   assert.match(html, /Must be a whole number from 7 to 730/i);
   assert.match(html, /Must be a number/i);
   assert.match(html, /name="every_days"[^>]*value="3"/);
+  assert.equal(await stored(), null);
+});
+
+test('the form keeps a segment that was deleted before Save', async () => {
+  const { path, post, stored } = await scene();
+  const refused = await post(`${path}/repeat`, { every_days: '30', audience: randomUUID() });
+  assert.equal(refused.status, 422);
+  const html = await refused.text();
+  assert.match(html, /This segment was deleted\. Choose another audience\./);
+  assert.match(html, /selected[^>]*>A deleted segment</);
   assert.equal(await stored(), null);
 });
 

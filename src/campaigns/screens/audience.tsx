@@ -22,19 +22,32 @@ export function filterOf(choice: string, segments: readonly Segment[]) {
   return { filter, segment, isKnown: choice === '' || filter !== null };
 }
 
-export const audienceOptions = (contacts: string, segments: readonly Segment[]) => [
-  { value: '', text: contacts },
-  { value: 'people', text: 'Everyone in People' },
-  ...segments.map(({ id, name }) => ({ value: id, text: `Segment: ${name}` })),
-];
-
-export const filterOption = { value: 'filter', text: 'Filter set through the API' };
-
 export const pendingContacts = 'Pending contacts';
-export const deletedSegment = 'A deleted segment';
+export const segmentDeleted = 'This segment was deleted. Choose another audience.';
 
-/** Names the audience of a campaign. Its segment may have been deleted since. */
+/** A selected choice stays when its segment was deleted, so that a form never falls back to another audience. */
+export function audienceOptions(
+  contacts: string,
+  segments: readonly Segment[],
+  selected: readonly string[],
+) {
+  const listed = [
+    { value: '', text: contacts },
+    { value: 'people', text: 'Everyone in People' },
+    ...segments.map(({ id, name }) => ({ value: id, text: `Segment: ${name}` })),
+  ];
+  const others = selected.filter((choice) => listed.every(({ value }) => value !== choice));
+  return [
+    ...listed,
+    ...[...new Set(others)].map((value) => ({
+      value,
+      text: value === 'filter' ? 'Filter set through the API' : 'A deleted segment',
+    })),
+  ];
+}
+
 export function audienceText(audience: Stored, segments: readonly Segment[]): string {
-  const options = [...audienceOptions(pendingContacts, segments), filterOption];
-  return options.find(({ value }) => value === choiceOf(audience))?.text ?? deletedSegment;
+  const choice = choiceOf(audience);
+  const options = audienceOptions(pendingContacts, segments, [choice]);
+  return options.find(({ value }) => value === choice)!.text;
 }

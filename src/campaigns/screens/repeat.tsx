@@ -24,13 +24,14 @@ import {
   statusOf,
   tryAction,
   Version,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import { count, counted, EmptyState } from '../../web/app/lists.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import type { ScheduledDay } from '../cycle.ts';
 import { scheduleOf } from '../rounds.ts';
-import { audienceOf, audienceOptions, choiceOf, filterOption } from './audience.tsx';
+import { audienceOf, audienceOptions, choiceOf, filterOf, segmentDeleted } from './audience.tsx';
 
 const numberIn = <const S extends v.GenericSchema<number, number>>(schema: S) =>
   optionalText(v.pipe(v.string(), v.toNumber('must be a number'), schema));
@@ -53,11 +54,16 @@ export const repeatScreens = (tools: AdvanceTools) =>
       const form = await readForm(c, RepeatFields);
       if (form.errors) return await showRepeat(c, tools, survey, form);
       const { every_days, per_day, spread } = form.values;
+      const choice = form.values.audience;
+      const stored = survey.repeat?.audience ?? null;
+      const isStored = choice === choiceOf(stored);
+      const segments = await listSegments(tools.db, editor.orgId);
+      if (!isStored && !filterOf(choice, segments).isKnown) {
+        const mistakes = await withFieldError(c, { audience: segmentDeleted });
+        return await showRepeat(c, tools, survey, mistakes);
+      }
       // The form cannot change a filter, but keeps it.
-      const audience =
-        form.values.audience === filterOption.value
-          ? (survey.repeat?.audience ?? null)
-          : audienceOf(form.values.audience);
+      const audience = isStored ? stored : audienceOf(choice);
       const repeat =
         every_days === null ? null : { every_days, audience, per_day, spread: Boolean(spread) };
       const ifMatch = await readVersion(c);
@@ -154,10 +160,10 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
         label="Audience"
         value={choiceOf(survey.repeat?.audience)}
         form={form}
-        options={[
-          ...audienceOptions('Contacts already asked', segments),
-          ...(choiceOf(survey.repeat?.audience) === filterOption.value ? [filterOption] : []),
-        ]}
+        options={audienceOptions('Contacts already asked', segments, [
+          choiceOf(survey.repeat?.audience),
+          String(form.typed['audience'] ?? ''),
+        ])}
         help="People who join the audience later are asked as well."
       />
       <Checkbox

@@ -22,7 +22,7 @@ import {
 } from '../campaign.ts';
 import { findCampaign, findRun } from '../queries.ts';
 import { exportResults } from '../results.ts';
-import { audienceOf, filterOf } from './audience.tsx';
+import { audienceOf, filterOf, segmentDeleted } from './audience.tsx';
 import { showCampaign, showStop } from './campaign.tsx';
 import { readStart, SendFormFields, showSend } from './send.tsx';
 
@@ -49,7 +49,7 @@ export const campaignScreens = (tools: AdvanceTools) => {
       if (typeof send_at === 'string') return await refuse('send_at', send_at);
       const segments = await listSegments(tools.db, editor.orgId);
       if (!filterOf(form.values.audience, segments).isKnown) {
-        return await refuse('audience', 'This segment was deleted. Choose another audience.');
+        return await refuse('audience', segmentDeleted);
       }
       try {
         const { per_hour } = form.values;

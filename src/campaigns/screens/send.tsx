@@ -19,7 +19,7 @@ import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
 import { type Askable, searchAskable } from '../judge.ts';
 import { type CampaignRun, latestCampaigns, listAutomations } from '../queries.ts';
-import { audienceOptions, deletedSegment, filterOf, pendingContacts } from './audience.tsx';
+import { audienceOptions, filterOf, pendingContacts } from './audience.tsx';
 import { repeatText } from './repeat.tsx';
 import { type RecipientSearch, SendPreview } from './send-preview.tsx';
 
@@ -257,10 +257,7 @@ const AudienceForm = ({ segments, audience, isKnown, form, here, people }: Audie
         size="wide"
         value={audience}
         form={form}
-        options={[
-          ...audienceOptions(pendingContacts, segments),
-          ...(isKnown ? [] : [{ value: audience, text: deletedSegment }]),
-        ]}
+        options={audienceOptions(pendingContacts, segments, [audience])}
       />
       <button type="submit">Show recipients</button>
     </form>
