@@ -74,6 +74,7 @@ test('pickers offer the properties of people and their values', async () => {
     await text('/segments/new?field_0=tag&op_0=is&value_0='),
   )![0];
   assert.doesNotMatch(operators, /is greater than/);
+  assert.match(await text('/segments/new?field_0=constructor&op_0=is&value_0='), /Add condition/);
 });
 
 test('a segment lists campaigns and surveys that use it', async () => {

@@ -309,11 +309,16 @@ const Conditions = ({ filter, names }: ConditionsProps) =>
     </ul>
   );
 
-function conditionText({ field, op, value }: Condition, { surveys, tags }: Names): string {
+function conditionText({ field, op, value }: Condition, names: Names): string {
   const name = isProperty(field) ? field.slice(propertyPrefix.length) : fieldTexts[field];
   if (op === 'exists') return `${name} ${opTexts[value === false ? 'missing' : 'exists']}`;
-  const named = { tag: tags, survey_id: surveys }[field as 'tag']?.find(({ id }) => id === value);
+  const named = namesOf(field, names)?.find(({ id }) => id === value);
   return `${name} ${opTexts[op]} ${named?.name ?? value}`;
+}
+
+function namesOf(field: string, { surveys, tags }: Names) {
+  if (field === 'tag') return tags;
+  return field === 'survey_id' ? surveys : undefined;
 }
 
 /** A condition as typed. The field is `property` if its name is typed. */
@@ -562,16 +567,11 @@ const opsOf = (field: string) => {
     .map(([value, text]) => ({ value, text }));
 };
 
-const toOptions = (names: readonly { id: string; name: string }[]) =>
-  names.map(({ id, name }) => ({ value: id, text: name }));
-
 /** Choices of a field whose values are a closed list. */
-const closedValues = (field: string, { surveys, tags }: Names) =>
-  ({
-    tag: toOptions(tags),
-    survey_id: toOptions(surveys),
-    last_category: filterCategories.map((value) => ({ value, text: capital(value) })),
-  })[field];
+const closedValues = (field: string, names: Names) =>
+  field === 'last_category'
+    ? filterCategories.map((value) => ({ value, text: capital(value) }))
+    : namesOf(field, names)?.map(({ id, name }) => ({ value: id, text: name }));
 
 /** Values to pick or to type. */
 const commonValues = (field: string, properties: readonly PropertyValues[]) =>
