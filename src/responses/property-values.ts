@@ -4,7 +4,7 @@ import type { Part, Sql } from '../lib/db/db.ts';
 export type PropertyValues = { name: string; values: string[] };
 
 /** Pickers offer what the newest rows have. */
-export const sampledRows = 1_000;
+export const sampledRows = 300;
 
 const maxProperties = 20;
 const maxValues = 20;
