@@ -9,15 +9,18 @@ export type Sheet = { name: string; pieces: string[] };
 
 const mebibyte = 1024 * 1024;
 const maxEntries = 2000;
-/** Unpacked. A list of 100,000 rows with ten columns takes about 60 MiB. */
-const maxPartBytes = 256 * mebibyte;
-const maxSharedStrings = 64 * mebibyte;
+/** Unpacked, all parts together. A list of 100,000 rows with ten columns takes about 60 MiB. */
+const maxBytes = 256 * mebibyte;
+const maxSharedBytes = 64 * mebibyte;
+const maxPartBytes = 16 * mebibyte;
 const maxTextLength = 64 * mebibyte;
-const maxSheets = 20;
+const maxSheets = 100;
 const maxRows = 1_048_576;
 const maxColumns = 16_384;
 /** As in Excel. Also limits the time that a regular expression may take. */
 const maxCellLength = 32_767;
+/** `&#x4e00;` and `_x000D_` are one character each. */
+const maxEscapedLength = 8 * maxCellLength;
 const maxFormatLength = 255;
 const pieceLength = 256 * 1024;
 
@@ -36,21 +39,27 @@ export async function readWorkbook(bytes: Uint8Array): Promise<Sheet[]> {
   });
   const parts = await listParts(zip);
   const workbook = await readSheetNames(zip, parts);
+  const paths = [stylesPath, stringsPath, ...workbook.sheets.map(({ path }) => path)];
+  const sizes = paths.map((path) => parts.get(path)?.uncompressedSize ?? 0);
+  if (sizes.reduce((sum, size) => sum + size) > maxBytes) throw new Error(tooLarge);
   const styles = await readDateStyles(zip, parts);
   const strings = await readSharedStrings(zip, parts);
   const sheets: Sheet[] = [];
   let maxLength = maxTextLength;
   for (const { name, path } of workbook.sheets) {
     const reader = sheetReader({ strings, styles, is1904: workbook.is1904 }, maxLength);
-    await parsePart(zip, parts.get(path), reader.handlers);
+    await parsePart(zip, parts.get(path), reader.handlers, maxBytes);
     const pieces = reader.end();
-    if (pieces.length === 0) continue;
-    if (sheets.push({ name, pieces }) === maxSheets) break;
+    if (pieces.length > 0) sheets.push({ name, pieces });
     maxLength -= pieces.reduce((sum, { length }) => sum + length, 0);
   }
   if (sheets.length === 0) throw new Error('it has no visible sheet with rows');
   return sheets;
 }
+
+const tooLarge = 'it is too large when unpacked';
+const stylesPath = 'xl/styles.xml';
+const stringsPath = 'xl/sharedStrings.xml';
 
 type Parts = ReadonlyMap<string, Entry>;
 
@@ -89,30 +98,39 @@ async function parsePart(
   zip: ZipFile,
   entry: Entry | undefined,
   { open, text, close }: Handlers,
-  maxBytes = maxPartBytes,
+  maxSize = maxPartBytes,
 ) {
   if (!entry) return;
   // The stream refuses parts that unpack to another size than this.
-  if (entry.uncompressedSize > maxBytes) throw new Error('it is too large when unpacked');
+  if (entry.uncompressedSize > maxSize) throw new Error(tooLarge);
   const parser: XmlParser = new Parser();
   parser.on('error', ({ message }) => {
     throw new Error(`it is damaged: ${message}`);
   });
-  if (open) {
-    parser.on('openTag', (name: string, attributes: () => Attributes, decode: Decode) => {
-      open(localName(name), () => decoded(attributes(), decode));
-    });
-  }
+  let untagged = 0;
+  parser.on('openTag', (name: string, attributes: () => Attributes, decode: Decode) => {
+    untagged = 0;
+    open?.(localName(name), () => decoded(attributes(), decode));
+  });
   if (text) parser.on('text', (value: string, decode: Decode) => text(decode(value)));
-  if (close) parser.on('closeTag', (name: string) => close(localName(name)));
+  parser.on('closeTag', (name: string) => {
+    untagged = 0;
+    close?.(localName(name));
+  });
   const stream: Readable = await zip.openReadStreamPromise(entry);
   const decoder = new TextDecoder();
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    parser.write(decoder.decode(chunk, { stream: true }));
+    const xml = decoder.decode(chunk, { stream: true });
+    untagged += xml.length;
+    parser.write(xml);
+    // The parser reads an unfinished text or tag again with each chunk.
+    if (untagged > maxEscapedLength) throw new Error(tooMuchText);
     await nextTurn();
   }
   parser.end();
 }
+
+const tooMuchText = 'a cell has too much text';
 
 type Decode = (text: string) => string;
 
@@ -140,7 +158,8 @@ async function readSheetNames(zip: ZipFile, parts: Parts) {
       if (tag !== 'sheet') return;
       const { name = '', id = '', state = 'visible' } = attributes();
       const path = targets.get(id);
-      if (path && state === 'visible') sheets.push({ name, path });
+      if (!path || state !== 'visible') return;
+      if (sheets.push({ name, path }) > maxSheets) throw new Error('it has too many sheets');
     },
   });
   return { sheets, is1904 };
@@ -154,7 +173,7 @@ async function readDateStyles(zip: ZipFile, parts: Parts): Promise<boolean[]> {
   const own = new Map<number, boolean>();
   const styles: boolean[] = [];
   let isInCells = false;
-  await parsePart(zip, parts.get('xl/styles.xml'), {
+  await parsePart(zip, parts.get(stylesPath), {
     open(name, attributes) {
       if (name === 'numFmt') {
         const { numFmtId, formatCode = '' } = attributes();
@@ -185,11 +204,11 @@ async function readSharedStrings(zip: ZipFile, parts: Parts): Promise<string[]> 
       if (name === 'si') strings.push(text.take());
     },
   };
-  await parsePart(zip, parts.get('xl/sharedStrings.xml'), handlers, maxSharedStrings);
+  await parsePart(zip, parts.get(stringsPath), handlers, maxSharedBytes);
   return strings;
 }
 
-/** Collects the text of `t` elements, without the pronunciation of Japanese words. */
+/** Collects the text of `t` and `v` elements, without the pronunciation of Japanese words. */
 function textReader() {
   let value = '';
   let isInText = false;
@@ -198,14 +217,15 @@ function textReader() {
     handlers: {
       open(name: string) {
         if (name === 'rPh') isPhonetic = true;
-        if (name === 't') isInText = !isPhonetic;
+        if (name === 't' || name === 'v') isInText = !isPhonetic;
       },
       text(text: string) {
         if (isInText) value += text;
+        if (value.length > maxEscapedLength) throw new Error(tooMuchText);
       },
       close(name: string) {
         if (name === 'rPh') isPhonetic = false;
-        if (name === 't') isInText = false;
+        if (name === 't' || name === 'v') isInText = false;
       },
     },
     take() {
@@ -221,21 +241,19 @@ function textReader() {
 type SheetContext = { strings: readonly string[]; styles: readonly boolean[]; is1904: boolean };
 
 function sheetReader(context: SheetContext, maxLength: number) {
-  const inline = textReader();
+  const text = textReader();
   const pieces: string[] = [];
-  let [piece, length, rowLength, rows] = ['', 0, 0, 0];
+  let [piece, length, rowLength, row, lines] = ['', 0, 0, 0, 0];
   let cells: string[] = [];
   let cell: Attributes = {};
-  let value = '';
-  let isInValue = false;
-  let hasText = false;
 
   function endRow() {
     const line = cells.map(quoted).join(',');
-    hasText ||= line !== '';
-    piece += `${line}\n`;
     cells = [];
     rowLength = 0;
+    if (line === '') return;
+    piece += `${'\n'.repeat(row - lines - 1)}${line}\n`;
+    lines = row;
     if (piece.length < pieceLength) return;
     length += piece.length;
     if (length > maxLength) throw new Error('its sheets are too large');
@@ -246,40 +264,29 @@ function sheetReader(context: SheetContext, maxLength: number) {
   return {
     handlers: {
       open(name: string, attributes: () => Attributes) {
-        inline.handlers.open(name);
+        text.handlers.open(name);
         if (name === 'row') {
-          const at = Number(attributes()['r'] ?? rows + 1);
-          if (!(at > rows && at <= maxRows)) throw new Error('its rows are not in order');
-          for (; rows < at - 1; rows++) endRow();
-        } else if (name === 'c') {
-          cell = attributes();
-          value = '';
-        } else if (name === 'v') isInValue = true;
+          const at = Number(attributes()['r'] ?? row + 1);
+          if (!(at > row && at <= maxRows)) throw new Error('its rows are not in order');
+          row = at;
+        } else if (name === 'c') cell = attributes();
       },
-      text(text: string) {
-        if (isInValue) value += text;
-        else inline.handlers.text(text);
-      },
+      text: text.handlers.text,
       close(name: string) {
-        inline.handlers.close(name);
-        if (name === 'v') isInValue = false;
-        else if (name === 'c') {
-          const text = inline.take();
+        text.handlers.close(name);
+        if (name === 'c') {
           const at = columnOf(cell['r']) ?? cells.length;
           if (at >= maxColumns) throw new Error('it has too many columns');
           while (cells.length < at) cells.push('');
-          const cellText = textOf(cell, value, { ...context, text });
-          if (cellText.length > maxCellLength) throw new Error('a cell has too much text');
+          const cellText = textOf(cell, text.take(), context);
+          if (cellText.length > maxCellLength) throw new Error(tooMuchText);
           rowLength += cellText.length;
           if (rowLength > maxLength) throw new Error('its sheets are too large');
           cells[at] = cellText;
-        } else if (name === 'row') {
-          rows += 1;
-          endRow();
-        }
+        } else if (name === 'row') endRow();
       },
     },
-    end: () => (hasText ? [...pieces, piece] : []),
+    end: () => (piece === '' ? pieces : [...pieces, piece]),
   };
 }
 
@@ -293,13 +300,11 @@ function columnOf(reference: string | undefined): number | undefined {
 function textOf(
   { t: type = 'n', s: style = '' }: Attributes,
   value: string,
-  { text, strings, styles, is1904 }: SheetContext & { text: string },
+  { strings, styles, is1904 }: SheetContext,
 ): string {
   switch (type) {
     case 's':
       return strings[Number(value)] ?? '';
-    case 'inlineStr':
-      return text;
     case 'b':
       return value === '1' ? 'TRUE' : 'FALSE';
     case 'e':

@@ -64,14 +64,54 @@ test('reads the visible sheets with rows', async () => {
   ]);
 });
 
+test('reads the first 255 characters of a number format', async () => {
+  const rows = '<row><c s="0"><v>1</v></c><c s="1"><v>1</v></c></row>';
+  const format = (id: number, length: number) =>
+    `<numFmt numFmtId="${id}" formatCode="${'0'.repeat(length)}d"/>`;
+  const styles = `<a><numFmts>${format(164, 254)}${format(165, 255)}</numFmts><cellXfs><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></a>`;
+  const parts = { ...workbookParts({ sheets: [{ name: 'One', rows }] }), 'xl/styles.xml': styles };
+  const [{ pieces } = { pieces: [] }] = await readWorkbook(makeZip(parts));
+  assert.deepEqual(pieces, ['1899-12-31,1\n']);
+});
+
 const one = { sheets: [{ name: 'One', rows: '<row r="1"><c r="A1"><v>1</v></c></row>' }] };
 const sheet = 'xl/worksheets/sheet1.xml';
+const sheetsOf = (parts: readonly number[]) =>
+  `<a><sheets>${parts.map((part) => `<sheet name="A" id="rId${part}"/>`).join('')}</sheets></a>`;
+const mebibyte = 2 ** 20;
 for (const [what, over, reason] of [
   ['an empty part', { 'xl/workbook.xml': '' }, /damaged/],
   [
     'a sheet that would unpack to a gigabyte',
     { [sheet]: { text: 'x', size: 2 ** 30 } },
     /too large/,
+  ],
+  [
+    'sheets that would unpack the same part many times',
+    { 'xl/workbook.xml': sheetsOf([1, 1, 1]), [sheet]: { text: 'x', size: 90 * mebibyte } },
+    /too large/,
+  ],
+  ['too many sheets', { 'xl/workbook.xml': sheetsOf(Array(101).fill(1)) }, /too many sheets/],
+  [
+    'a row with too much text',
+    {
+      'xl/sharedStrings.xml': `<a><si><t>${'"'.repeat(32_767)}</t></si></a>`,
+      [sheet]: `<a><row>${'<c t="s"><v>0</v></c>'.repeat(16_384)}</row></a>`,
+    },
+    /sheets are too large/,
+  ],
+  ...['<b>', '<b a="', '<!--'].map(
+    (start) =>
+      [
+        `a part with a long run without a tag after ${start}`,
+        { [sheet]: `<a>${start}${'x'.repeat(mebibyte)}` },
+        /too much text/,
+      ] as const,
+  ),
+  [
+    'text that is split by many tags',
+    { 'xl/sharedStrings.xml': `<a><si>${'<t>abcdefgh</t>'.repeat(mebibyte / 8)}</si></a>` },
+    /too much text/,
   ],
   [
     'a sheet that lies about its size',
