@@ -203,17 +203,25 @@ export async function listRejects(
     limit ${atMost}`;
 }
 
-/** For contacts that a survey has already: true if saving them would change their name or properties. */
+/**
+ * For contacts that a survey has already: true if saving them would change their name or properties. The lateral join
+ * looks contacts up one by one: a plan must not read a whole survey for each batch.
+ */
 export async function listKnown(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
   contacts: readonly { key: string; name: string | null; properties: object }[],
 ) {
   return await sql<{ changes: boolean }[]>`
-    select coalesce(given.name <> coalesce(c.name, ''), false) or not c.properties @> given.properties as changes
+    select (coalesce(given.name, c.name), c.properties || given.properties)
+           is distinct from (c.name, c.properties) as changes
     from json_to_recordset(${JSON.stringify(contacts)}::text::json) as given (key text, name text, properties jsonb)
-    join contacts c
-      on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = given.key and not c.superseded`;
+    cross join lateral (
+      select name, properties
+      from contacts
+      where org_id = ${orgId} and survey_id = ${surveyId} and email_key = given.key and not superseded
+      limit 1
+    ) c`;
 }
 
 /** Counts the skipped rows of the newest import. */
