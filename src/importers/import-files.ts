@@ -116,12 +116,13 @@ async function storeFile(
   const { isWorkbook, all } = await detectWorkbook(chunks);
   try {
     if (!isWorkbook) return await store(name, decodeStream(all));
-    const bytes = await readAtMost(all, maxUploadBytes);
-    const sheets = await runInUploadSlot(orgId, () => readWorkbook(bytes));
-    for (const sheet of sheets) {
-      const title = oneLine(sheet.name);
-      await store(sheets.length === 1 ? name : `${name}, sheet ${title}`, sheet.pieces);
-    }
+    await runInUploadSlot(orgId, async () => {
+      const sheets = await readWorkbook(await readAtMost(all, maxUploadBytes));
+      for (const sheet of sheets) {
+        const title = oneLine(sheet.name);
+        await store(sheets.length === 1 ? name : `${name}, sheet ${title}`, sheet.pieces);
+      }
+    });
   } catch (error) {
     if (error instanceof Refusal || !isUnreadable(error)) throw error;
     throw new Refusal('invalid', `The file ${name} cannot be read: ${(error as Error).message}`);

@@ -9,11 +9,11 @@ import { until } from '../support/probe/until.ts';
 const { db } = await testDatabase();
 const app = bareApp(db);
 
-async function uploader() {
+async function uploader(place?: string) {
   const org = await makeOrganization(db);
   const survey = await makeSurvey(db, org);
   const { home, request } = await memberBrowser(db, { app, org, role: 'editor' });
-  const path = `${home}/surveys/${survey}/contacts/uploads`;
+  const path = `${home}/${place ?? `surveys/${survey}/contacts/uploads`}`;
   const upload = (body: string | ReadableStream) => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     return request(path, { method: 'POST', headers, body, duplex: 'half' } as RequestInit);
@@ -61,4 +61,18 @@ test('organization reads two lists at once, and eight more wait', async () => {
   for (const { arrive } of bodies) arrive();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   assert.deepEqual(statuses.toSorted(), [...Array(10).fill(303), 429, 429]);
+});
+
+test('import of people waits for its turn before it reads the list', async () => {
+  const people = await uploader('people/import');
+  const bodies = Array.from({ length: 12 }, slowBody);
+  const answers = bodies.map(({ body }) => people.upload(body));
+  const refused: Response[] = [];
+  for (const answer of answers) {
+    answer.then((one) => one.status === 429 && refused.push(one));
+  }
+  await until('two are refused', () => refused.length === 2);
+  assert.ok(bodies.filter(({ isAsked }) => isAsked()).length <= 2);
+  for (const { arrive } of bodies) arrive();
+  await Promise.all(answers);
 });

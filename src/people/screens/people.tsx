@@ -141,14 +141,14 @@ async function showImport(c: Context<ScreenEnv>, form = emptyForm()) {
 
 async function postImport(c: Context<ScreenEnv>, db: Db) {
   const editor = requireRole(c, 'editor');
-  const form = await readForm(c, ImportForm, { largest: maxImportBytes });
-  if (form.errors) return await showImport(c, form);
-  const { file } = form.values;
-  const done = await tryAction(c, { invalid: 'file', not_csv: 'file' }, () =>
-    runInUploadSlot(editor.orgId, async () =>
-      importPeople({ db }, editor, await readTable(await file.bytes())),
-    ),
-  );
+  const done = await runInUploadSlot(editor.orgId, async () => {
+    const form = await readForm(c, ImportForm, { largest: maxImportBytes });
+    if (form.errors) return form;
+    const bytes = await form.values.file.bytes();
+    return await tryAction(c, { invalid: 'file', not_csv: 'file' }, async () =>
+      importPeople({ db }, editor, await readTable(bytes)),
+    );
+  });
   if ('errors' in done) return await showImport(c, done);
   const skipped =
     done.erased > 0 ? ` ${counted(done.erased, 'erased person', 'erased people')} skipped.` : '';
