@@ -67,7 +67,9 @@ test('a member reviews a list and chooses other columns before the import', asyn
   ].join('\n');
   const uploads = `${home}/surveys/${survey}/contacts/uploads`;
   const path = (await post(uploads, { list })).headers.get('Location')!;
-  const review = textOf(await (await get(path)).text());
+  const reviewed = await (await get(path)).text();
+  assert.match(reviewed, /id="review"[^>]* data-says="1 contact will be added"/);
+  const review = textOf(reviewed);
   assert.match(review, /1 contact will be added New 1 Already known 2 1 will change Skipped 2/);
   assert.match(
     review,

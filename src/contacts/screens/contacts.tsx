@@ -358,7 +358,10 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
               : ' No column seems to contain names, so emails won’t greet contacts by name.'}
           </p>
         </section>
-        <Live id="review" says="">
+        <Live
+          id="review"
+          says={review ? `${counted(review.added, 'contact')} will be added` : (error ?? '')}
+        >
           {review ? <Review review={review} /> : <p class="notice is-warn">{error}</p>}
         </Live>
         <p class="sub">{describeSending(ask_after_days)}</p>
