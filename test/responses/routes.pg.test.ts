@@ -22,7 +22,6 @@ async function client() {
   return { id, of, answer, answerAt, ...reader(app, read) };
 }
 
-/** Adds an answer at each time. Returns a function that lists the positions that a query matches. */
 test('a response has its documented fields, in the list and alone', async () => {
   const org = await client();
   const contact_id = await makeContact(db, org.of, { email: 'Ann@people.test', name: 'Ann' });
