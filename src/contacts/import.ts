@@ -24,6 +24,7 @@ import {
   describeRowError,
   fullName,
   isLanguageHeader,
+  isNamePart,
   languageProperty,
   nameParts,
   validateProperties,
@@ -84,9 +85,10 @@ export async function readContacts(text: string): Promise<CheckedContact[]> {
   if (!columns.some(({ key }) => contactFieldOf(key) === 'email')) {
     bad.push({ line: 1, complaint: missingColumn(columns, 'email') });
   }
+  const properties = columns.filter(({ key }) => !contactFieldOf(key) && !isNamePart(key));
   const byAddress = new Map<string, CheckedContact>();
   for (const record of bad.length > 0 ? [] : records) {
-    const contact = readContact(record, columns);
+    const contact = readContact(record, properties);
     const checked = checkContact(contact);
     const complaint =
       'complaint' in checked ? describeRowError(checked, contact.email) : merge(byAddress, checked);
@@ -97,9 +99,7 @@ export async function readContacts(text: string): Promise<CheckedContact[]> {
 }
 
 function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
-  const others = columns.filter(
-    ({ key }) => !contactFieldOf(key) && !isNamePart(key) && field(record, key),
-  );
+  const others = columns.filter(({ key }) => field(record, key));
   const text = (headers: readonly string[]) => field(record, ...headers) ?? '';
   return {
     email: field(record, ...contactFields.email),
@@ -116,8 +116,6 @@ function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
     ),
   };
 }
-
-const isNamePart = (key: string) => [...nameParts.first, ...nameParts.last].includes(key);
 
 /** Merges a row into the earlier rows of its address. Returns the error if their properties grow too large. */
 function merge(byAddress: Map<string, CheckedContact>, contact: CheckedContact) {

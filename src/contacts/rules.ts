@@ -44,13 +44,14 @@ export const nameParts = {
   ),
 };
 
+export const isNamePart = (headerKey: string) =>
+  nameParts.first.includes(headerKey) || nameParts.last.includes(headerKey);
+
 /** Joins the name of a row. A name beside only one part is the other part, as in "Name, Vorname" or "Nome, Cognome". */
 export function fullName(row: { name: string; first: string; last: string }): string {
-  const [name, first, last] = [row.name, row.first, row.last].map(joinLines) as [
-    string,
-    string,
-    string,
-  ];
+  const name = joinLines(row.name);
+  const first = joinLines(row.first);
+  const last = joinLines(row.last);
   const isFull = (first === '') === (last === '') || name.includes(first || last);
   if (name !== '' && isFull) return name;
   const parts = [first || name, last || name].filter((part) => part !== '');

@@ -74,17 +74,13 @@ type Line = { line: number; contact: CheckedContact };
  * skipped. Importing twice changes nothing. Without a single valid address the upload keeps waiting, because another
  * column may have them.
  */
-export async function importUpload(
-  { db }: { db: Db },
-  by: Writer,
-  { upload, columns, hasHeader }: MappedList,
-) {
+export async function importUpload({ db }: { db: Db }, by: Writer, list: MappedList) {
+  const { upload } = list;
   const survey = { orgId: by.orgId, surveyId: upload.survey_id };
   const orgUpload = { orgId: by.orgId, uploadId: upload.id };
   await inRetriedTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     if (!(await lockWaitingUpload(tx, orgUpload))) return;
-    const list = { upload, columns, hasHeader };
     let stored = 0;
     const counts = await readContacts(tx, survey, list, {
       async save(contacts) {
