@@ -27,7 +27,7 @@ const opsOf: Readonly<Record<FieldKind, readonly FilterOp[]>> = {
 };
 
 /** Fields other than `property.NAME`. */
-export const filterFields = {
+const filterFields = {
   language: 'language',
   last_asked_days: 'number',
   last_score: 'number',

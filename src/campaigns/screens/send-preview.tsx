@@ -5,7 +5,7 @@ import { count } from '../../web/app/lists.tsx';
 import type { JudgementView } from '../campaign.ts';
 import type { JudgedContact } from '../judge.ts';
 
-export type RecipientSearch = {
+type RecipientSearch = {
   /** Part of an address or a name. */
   text: string;
   matches: readonly JudgedContact[];

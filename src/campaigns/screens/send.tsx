@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { capital, notFound } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
@@ -6,7 +7,7 @@ import { getOrganization } from '../../organizations/queries.ts';
 import { listSegments, type Segment, versionOfSegment } from '../../people/segments.ts';
 import { findReader } from '../../sends/test-mail.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { getOrgSurvey, type ManagedSurvey, type OrgSurvey } from '../../surveys/queries.ts';
+import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
 import { FormErrors, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { StackedBar } from '../../web/app/drawings.tsx';
@@ -17,11 +18,11 @@ import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
-import { type Askable, searchAskable } from '../judge.ts';
+import { searchAskable } from '../judge.ts';
 import { type CampaignRun, latestCampaigns, listAutomations } from '../queries.ts';
 import { audienceOptions, filterOf, pendingContacts } from './audience.tsx';
 import { repeatText } from './repeat.tsx';
-import { type RecipientSearch, SendPreview } from './send-preview.tsx';
+import { SendPreview } from './send-preview.tsx';
 
 export const sendTitle = (survey: string) => `Send ${survey}`;
 
@@ -39,82 +40,65 @@ export async function showSend(
   const audience = String(form.typed['audience'] ?? c.req.query('audience') ?? '');
   const { filter, segment, isKnown } = filterOf(audience, segments);
   if (!isKnown && c.req.method === 'GET') throw notFound('segment');
+  const base = `/o/${slug}/surveys`;
+  const here = `${base}/${surveyId}/send`;
+  const render = (body: Child) =>
+    renderSurveyScreen(c, { survey, tab: 'send', title: sendTitle(survey.name), body, status });
+  const audienceForm = (
+    <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
+  );
+  if (!isKnown) {
+    return render(
+      <>
+        <FormErrors form={form} />
+        {audienceForm}
+      </>,
+    );
+  }
   const [judgement, organization, campaigns, runs] = await Promise.all([
     viewJudgement(db, { orgId, surveyId }, filter),
     getOrganization(db, orgId),
     latestCampaigns(db, { orgId, surveyId }, campaignsShown),
     listAutomations(db, { orgId, surveyId }),
   ]);
-  const search = await searchRecipient(
-    db,
-    { orgId, surveyId },
-    {
-      text: c.req.query('recipient')?.trim() ?? '',
-      frequencyDays: organization.frequency_days,
-      filter,
-    },
-  );
-  const chosen = search.matches.find(({ judgement }) => 'send' in judgement);
+  const text = c.req.query('recipient')?.trim() ?? '';
+  const rules = { text, frequencyDays: organization.frequency_days, filter };
+  const matches = text === '' ? [] : await searchAskable(db, { orgId, surveyId }, rules);
+  const chosen = matches.find(({ judgement }) => 'send' in judgement);
   const reader = chosen
     ? ((await findReader(db, { orgId, surveyId }, chosen.id)) ?? judgement.reader)
     : judgement.reader;
-  const base = `/o/${slug}/surveys`;
   const paths = {
     contacts: `${base}/${surveyId}/contacts`,
     edit: `${base}/${surveyId}/edit`,
     repeat: `${base}/${surveyId}/repeat`,
   };
-  const here = `${base}/${surveyId}/send`;
   const isEditor = role !== 'viewer';
   const query = audience === '' ? '' : `?${new URLSearchParams({ audience })}`;
-  const body = (
+  return render(
     <>
       <div class="grid editor">
         <div class="stack">
-          {isKnown ? <Recipients judgement={judgement} isAudience={audience !== ''} /> : null}
-          <AudienceForm
-            {...{ segments, audience, isKnown, form, here }}
-            people={`/o/${slug}/people`}
+          <Recipients judgement={judgement} isAudience={audience !== ''} />
+          {audienceForm}
+          <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
+          <SendForm
+            {...{ survey, judgement, reader, form, here, paths, audience, segment }}
+            timeZone={organization.time_zone}
+            canSend={isEditor}
           />
-          {isKnown ? (
-            <>
-              <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
-              <SendForm
-                {...{ survey, judgement, reader, form, here, paths, audience, segment }}
-                timeZone={organization.time_zone}
-                canSend={isEditor}
-              />
-            </>
-          ) : null}
         </div>
-        {isKnown ? (
-          <SendPreview
-            {...{ judgement, reader, search, audience }}
-            survey={`${base}/${surveyId}`}
-            canTest={isEditor}
-          />
-        ) : null}
+        <SendPreview
+          {...{ judgement, reader, audience }}
+          search={{ text, matches }}
+          survey={`${base}/${surveyId}`}
+          canTest={isEditor}
+        />
       </div>
       <Campaigns campaigns={campaigns} here={here} />
       <AutomaticSends runs={runs} here={here} />
-    </>
+    </>,
   );
-  return renderSurveyScreen(c, {
-    survey,
-    tab: 'send',
-    title: sendTitle(survey.name),
-    body,
-    status,
-  });
-}
-
-async function searchRecipient(
-  sql: Sql,
-  survey: OrgSurvey,
-  rules: Askable & { text: string },
-): Promise<RecipientSearch> {
-  const matches = rules.text === '' ? [] : await searchAskable(sql, survey, rules);
-  return { text: rules.text, matches };
 }
 
 export const trailOf = (base: string, survey: { id: string; name: string }) => [
@@ -239,17 +223,15 @@ function sentence(judgement: JudgementView, total: number, isAudience: boolean):
 type AudienceProps = {
   segments: readonly Segment[];
   audience: string;
-  isKnown: boolean;
   form: FormState;
   here: string;
   people: string;
 };
 
 /** Reviews another audience. The form that sends has the one that was reviewed. */
-const AudienceForm = ({ segments, audience, isKnown, form, here, people }: AudienceProps) => (
+const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps) => (
   <section class="card stack" aria-labelledby="audience-title">
     <h2 id="audience-title">Audience</h2>
-    {isKnown ? null : <FormErrors form={form} />}
     <form method="get" action={here} class="test">
       <Select
         name="audience"
