@@ -194,6 +194,7 @@ async function readDateStyles(zip: ZipFile, parts: Parts): Promise<boolean[]> {
   return styles;
 }
 
+/** Reads them as values of CSV, because many cells can have the same one. */
 async function readSharedStrings(zip: ZipFile, parts: Parts): Promise<string[]> {
   const strings: string[] = [];
   const text = textReader();
@@ -201,7 +202,7 @@ async function readSharedStrings(zip: ZipFile, parts: Parts): Promise<string[]> 
     ...text.handlers,
     close(name: string) {
       text.handlers.close(name);
-      if (name === 'si') strings.push(text.take());
+      if (name === 'si') strings.push(quoted(text.take()));
     },
   };
   await parsePart(zip, parts.get(stringsPath), handlers, maxSharedBytes);
@@ -248,7 +249,7 @@ function sheetReader(context: SheetContext, maxLength: number) {
   let cell: Attributes = {};
 
   function endRow() {
-    const line = cells.map(quoted).join(',');
+    const line = cells.join(',');
     cells = [];
     rowLength = 0;
     if (line === '') return;
@@ -278,11 +279,9 @@ function sheetReader(context: SheetContext, maxLength: number) {
           const at = columnOf(cell['r']) ?? cells.length;
           if (at >= maxColumns) throw new Error('it has too many columns');
           while (cells.length < at) cells.push('');
-          const cellText = textOf(cell, text.take(), context);
-          if (cellText.length > maxCellLength) throw new Error(tooMuchText);
-          rowLength += cellText.length;
+          cells[at] = csvOf(cell, text.take(), context);
+          rowLength += cells[at].length;
           if (rowLength > maxLength) throw new Error('its sheets are too large');
-          cells[at] = cellText;
         } else if (name === 'row') endRow();
       },
     },
@@ -297,14 +296,15 @@ function columnOf(reference: string | undefined): number | undefined {
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
+const csvOf = (cell: Attributes, value: string, context: SheetContext) =>
+  cell['t'] === 's' ? (context.strings[Number(value)] ?? '') : quoted(textOf(cell, value, context));
+
 function textOf(
   { t: type = 'n', s: style = '' }: Attributes,
   value: string,
-  { strings, styles, is1904 }: SheetContext,
+  { styles, is1904 }: SheetContext,
 ): string {
   switch (type) {
-    case 's':
-      return strings[Number(value)] ?? '';
     case 'b':
       return value === '1' ? 'TRUE' : 'FALSE';
     case 'e':
@@ -339,6 +339,7 @@ function dateText(days: number, is1904: boolean): string {
  */
 function quoted(cell: string): string {
   if (cell === '') return '';
+  if (cell.length > maxCellLength) throw new Error(tooMuchText);
   const line = cell
     .toWellFormed()
     .replaceAll('\0', '\ufffd')

@@ -74,6 +74,15 @@ test('reads the first 255 characters of a number format', async () => {
   assert.deepEqual(pieces, ['1899-12-31,1\n']);
 });
 
+test('many cells with the same text take little time', async () => {
+  const strings = [`<t>${'"'.repeat(32_767)}</t>`];
+  const before = process.cpuUsage().user;
+  const text = await textOf('<row><c t="s"><v>0</v></c></row>'.repeat(900), { strings });
+  assert.equal(text.length, 900 * 65_537);
+  const ms = (process.cpuUsage().user - before) / 1000;
+  assert.ok(ms < 5000, `${ms} ms of the processor`);
+});
+
 const one = { sheets: [{ name: 'One', rows: '<row r="1"><c r="A1"><v>1</v></c></row>' }] };
 const sheet = 'xl/worksheets/sheet1.xml';
 const sheetsOf = (parts: readonly number[]) =>
