@@ -193,7 +193,7 @@ function FilesPart({
   );
 }
 
-/** A list of people may hold only those who unsubscribed or bounced. */
+/** All rows of a list of people may be unsubscribes, or all bounces. */
 function kindOfRows(kind: FileKind, { people, unsubscribed, bounced }: FileCounts): FileKind {
   if (kind !== 'people' || people > 0 || (unsubscribed > 0 && bounced > 0)) return kind;
   return unsubscribed > 0 ? 'unsubscribed' : bounced > 0 ? 'bounced' : kind;

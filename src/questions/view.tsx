@@ -232,7 +232,7 @@ export function answerInWords({ options }: Question, { value, other, text }: Sto
   return [...labels, ...(other ? [other] : [])].join('; ');
 }
 
-/** Saves a question as it changes. The note that it is saved has its room from the start: a button that moves misses the press that caused the save. */
+/** Saves a question as it changes. The confirmation has a fixed height: a button that moved would miss the click that causes the save. */
 export const saveScript = [
   "const form=document.querySelector('.questions'),out=form.querySelector('output')",
   "form.addEventListener('change',async({target})=>{const id=target.name.split('.')[0],open=form.querySelector('[type=radio][value=\"\"][name='+id+']');if(open&&target.name!==id&&target.value)open.checked=true;const data=new FormData(form),given=data.getAll(id).filter(Boolean),value=target.closest('[data-several=true]')?given:given[0]??null;out.textContent='';try{const saved=await fetch(form.action,{method:'POST',keepalive:true,headers:{'Content-Type':'application/json'},body:JSON.stringify({response_id:data.get('response_id')??undefined,answers:[{question_id:id,value,other:data.get(id+'.other')}]})});if(saved.ok)out.textContent=out.dataset.saved}catch{}})",

@@ -3,7 +3,7 @@ import type { Part, Sql } from '../lib/db/db.ts';
 /** A property and its most frequent values. */
 export type PropertyValues = { name: string; values: string[] };
 
-/** Pickers offer what the newest rows have. */
+/** Pickers offer the values of the newest rows. */
 export const sampledRows = 300;
 
 const maxProperties = 20;

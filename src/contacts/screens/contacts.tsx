@@ -243,17 +243,15 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
   const contacts = await listContactsOf(db, { orgId, surveyId }, { page, search });
   const here = surveyPath(c);
   const body = (
-    <>
-      <ContactList
-        {...contacts}
-        page={page}
-        search={search}
-        form={form}
-        here={here}
-        mayEdit={role !== 'viewer'}
-        askAfterDays={survey.ask_after_days}
-      />
-    </>
+    <ContactList
+      {...contacts}
+      page={page}
+      search={search}
+      form={form}
+      here={here}
+      mayEdit={role !== 'viewer'}
+      askAfterDays={survey.ask_after_days}
+    />
   );
   return renderSurveyScreen(c, {
     survey,
