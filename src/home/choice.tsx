@@ -5,7 +5,7 @@ import { isUuid } from '../lib/validation/parse.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
 import type { FormState } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
-import { withQuery } from './parts.tsx';
+import { withQuery } from '../web/app/lists.tsx';
 import { findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
 import {
   chooseKind,

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { ResponseRow } from '../responses/response-row.tsx';
 import { Field, type FormState } from '../web/app/forms.tsx';
-import { count } from '../web/app/lists.tsx';
+import { count, LinkSegments, withQuery } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
 import type { NewestComment } from './figures.ts';
 import { type HomePeriod, periodDays, type ScopeQuery } from './rules.ts';
@@ -51,20 +51,14 @@ export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
   const isCustom = period.name === 'custom' || hasMistake;
   return (
     <>
-      <nav aria-label="Period">
-        <ul class="segments">
-          {Object.entries(periodDays).map(([name, days]) => (
-            <li>
-              <a
-                href={withQuery(path, { ...scope, period: name })}
-                aria-current={!isCustom && name === period.name ? 'true' : undefined}
-              >
-                {days} days
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <LinkSegments
+        label="Period"
+        links={Object.entries(periodDays).map(([name, days]) => ({
+          text: `${days} days`,
+          href: withQuery(path, { ...scope, period: name }),
+          current: !isCustom && name === period.name,
+        }))}
+      />
       <Unfold text="Custom" isChosen={isCustom} isOpen={hasMistake} path={path} params={scope}>
         <Field name="date_from" label="From" type="date" form={form} value={period.from} required />
         <Field name="date_to" label="To" type="date" form={form} value={period.to} required />
@@ -97,11 +91,6 @@ const Unfold = ({ text, isChosen, isOpen, path, params, children }: UnfoldProps)
 );
 
 /** Drops empty parameters. */
-export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>) {
-  const pairs = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
-  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
-}
-
 type PropertyChoiceProps = Pick<UnfoldProps, 'path' | 'params'> & { form: FormState };
 
 /** A filter by property, typed as `plan=pro`. */

@@ -11,8 +11,8 @@ import {
 import { Range } from '../web/app/drawings.tsx';
 import type { FormState } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
-import { count, DataTable } from '../web/app/lists.tsx';
-import { PropertyChoice, withQuery } from './parts.tsx';
+import { count, DataTable, withQuery } from '../web/app/lists.tsx';
+import { PropertyChoice } from './parts.tsx';
 import { type HomeScope, propertyParameter, scopeQuery } from './rules.ts';
 import { numberColumns, scoreTexts } from './score.tsx';
 import { type Comparison, type MeasuredSegment, sampledResponses } from './segments.ts';

@@ -20,7 +20,7 @@ import {
 } from '../survey-types.ts';
 import { Bar, Funnel, Gauge, PartsBar } from '../web/app/drawings.tsx';
 import { Icon } from '../web/app/icon.tsx';
-import { count, counted } from '../web/app/lists.tsx';
+import { count, counted, withQuery } from '../web/app/lists.tsx';
 import { TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
 import {
   type AskedCounts,
@@ -29,7 +29,7 @@ import {
   readFigures,
   type TrendFigures,
 } from './figures.ts';
-import { CommentsPart, withQuery } from './parts.tsx';
+import { CommentsPart } from './parts.tsx';
 import { findAnsweredDays } from './queries.ts';
 import { choosePeriod, type HomePeriod, maxDays, type ScopeQuery, scopeQuery } from './rules.ts';
 import type { StepKind } from './steps.ts';

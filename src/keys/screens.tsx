@@ -18,7 +18,7 @@ import {
   SubmitOrCancel,
   statusOf,
 } from '../web/app/forms.tsx';
-import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
+import { counted, DataTable, EmptyState, LinkSegments, PagedList } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createKey, getKey, revokeKey } from './manage.ts';
 import { type ListedKey, pageOfKeys } from './queries.ts';
@@ -156,18 +156,13 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
           {counted(total, revoked ? 'revoked key' : 'key')}. Anyone with a key can act on behalf of{' '}
           {c.var.organization.name}.
         </p>
-        <ul class="segments" aria-label="Keys">
-          {[false, true].map((each) => (
-            <li>
-              <a
-                href={each ? `${here}?state=revoked` : here}
-                aria-current={each === revoked ? 'page' : undefined}
-              >
-                {each ? 'Revoked' : 'In use'}
-              </a>
-            </li>
-          ))}
-        </ul>
+        <LinkSegments
+          label="Keys"
+          links={[
+            { text: 'In use', href: here, current: !revoked },
+            { text: 'Revoked', href: `${here}?state=revoked`, current: revoked },
+          ]}
+        />
         <PagedList
           meta={{ page, limit, total }}
           at={(other) => `${here}?${revoked ? 'state=revoked&' : ''}page=${other}`}

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { Refusal } from '../errors.ts';
 import { readChoice, SurveyChoice } from '../home/choice.tsx';
-import { PeriodChoice, PropertyChoice, withQuery } from '../home/parts.tsx';
+import { PeriodChoice, PropertyChoice } from '../home/parts.tsx';
 import { ScoreRange, toneOf } from '../home/reasons.tsx';
 import { type HomePeriod, type ScopeQuery, scopeQuery } from '../home/rules.ts';
 import { ChangeLead, categoryParts, describeChange } from '../home/score.tsx';
@@ -22,7 +22,7 @@ import {
 } from '../survey-types.ts';
 import { PartsBar, Scatter } from '../web/app/drawings.tsx';
 import { LinkButton, statusOf } from '../web/app/forms.tsx';
-import { count, counted, DataTable, EmptyState } from '../web/app/lists.tsx';
+import { count, counted, DataTable, EmptyState, withQuery } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import {
   countReadComments,

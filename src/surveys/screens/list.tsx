@@ -11,7 +11,14 @@ import {
 import { Time } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
 import { Icon, type IconName } from '../../web/app/icon.tsx';
-import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
+import {
+  count,
+  counted,
+  DataTable,
+  LinkSegments,
+  SearchedList,
+  withQuery,
+} from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { SurveyStatus } from '../../web/app/survey-screen.tsx';
 import type { ListedSurvey, SurveyListFilter } from '../queries.ts';
@@ -85,26 +92,14 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
 const statusViews = { '': 'All', active: 'Open', draft: 'Drafts', completed: 'Closed' } as const;
 
 const StatusViews = ({ search, status, here }: SurveyListFilter & { here: string }) => (
-  <nav aria-label="Status">
-    <ul class="segments">
-      {Object.entries(statusViews).map(([value, text]) => {
-        const query = new URLSearchParams({
-          ...(search && { search }),
-          ...(value && { status: value }),
-        });
-        return (
-          <li>
-            <a
-              href={query.size === 0 ? here : `${here}?${query}`}
-              aria-current={value === (status ?? '') ? 'true' : undefined}
-            >
-              {text}
-            </a>
-          </li>
-        );
-      })}
-    </ul>
-  </nav>
+  <LinkSegments
+    label="Status"
+    links={Object.entries(statusViews).map(([value, text]) => ({
+      text,
+      href: withQuery(here, { search, status: value }),
+      current: value === (status ?? ''),
+    }))}
+  />
 );
 
 const icons: Record<SurveyType, IconName> = {

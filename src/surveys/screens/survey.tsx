@@ -16,7 +16,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { count, counted, Facts } from '../../web/app/lists.tsx';
+import { count, counted, Facts, LinkSegments } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { renderSurveyScreen, SurveyStatus } from '../../web/app/survey-screen.tsx';
 import { closeSurvey, copySurvey, deleteSurvey, openSurvey, reopenByHand } from '../lifecycle.ts';
@@ -111,20 +111,14 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
 function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
   const choices = [[null, 'All time'], ...Object.entries(periods)] as const;
   return (
-    <nav aria-label="Period">
-      <ul class="segments">
-        {choices.map(([name, text]) => (
-          <li>
-            <a
-              href={name === null ? here : `${here}?period=${name}`}
-              aria-current={name === period ? 'page' : undefined}
-            >
-              {text}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
+    <LinkSegments
+      label="Period"
+      links={choices.map(([name, text]) => ({
+        text,
+        href: name === null ? here : `${here}?period=${name}`,
+        current: name === period,
+      }))}
+    />
   );
 }
 

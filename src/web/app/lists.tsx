@@ -19,6 +19,8 @@ type SearchedListProps = {
 /** A list with a search field, its total, empty states and pages. */
 export function SearchedList(props: SearchedListProps) {
   const { path, id, search, found, about, kept = {}, meta, children } = props;
+  const at = (page: number) =>
+    withQuery(path, { ...kept, [search.name]: search.value, page: String(page) });
   const isFiltered = search.value !== '' || Object.keys(kept).length > 0;
   const empty = isFiltered ? props.noneFound : props.none;
   return (
@@ -42,7 +44,7 @@ export function SearchedList(props: SearchedListProps) {
         </div>
         <PagedList
           meta={meta}
-          at={(page) => addressOf(props, page)}
+          at={at}
           empty={
             <EmptyState title={empty.title}>
               <p>{empty.means}</p>
@@ -57,10 +59,31 @@ export function SearchedList(props: SearchedListProps) {
   );
 }
 
-function addressOf({ path, search, kept }: SearchedListProps, page: number) {
-  const searched = search.value && { [search.name]: search.value };
-  return `${path}?${new URLSearchParams({ ...kept, ...searched, page: String(page) })}`;
+/** Leaves out parameters without a value. */
+export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>) {
+  const pairs = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
+
+type LinkSegmentsProps = {
+  label: string;
+  links: readonly { text: Child; href: string; current: boolean; id?: string }[];
+};
+
+/** Links to a few exclusive views of a list or chart. */
+export const LinkSegments = ({ label, links }: LinkSegmentsProps) => (
+  <nav aria-label={label}>
+    <ul class="segments">
+      {links.map(({ text, href, current, id }) => (
+        <li>
+          <a id={id} href={href} aria-current={current ? 'true' : undefined}>
+            {text}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
 
 type FilterFormProps = {
   path: string;

@@ -1,7 +1,16 @@
 import type { Child } from 'hono/jsx';
 import { Breakable, Notice, State, Time } from '../../web/app/badges.tsx';
 import { LinkButton, Submit } from '../../web/app/forms.tsx';
-import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
+import {
+  count,
+  counted,
+  DataTable,
+  EmptyState,
+  Facts,
+  LinkSegments,
+  PagedList,
+  withQuery,
+} from '../../web/app/lists.tsx';
 import type { WebhookRow } from '../queries.ts';
 import { describeRetries, maxFailures } from '../rules.ts';
 import {
@@ -267,19 +276,15 @@ export function DeliveryList(props: DeliveryListProps) {
         </p>
       </div>
       <div class="title">
-        <ul class="segments" aria-label="Status">
-          {[['', { text: 'All' }] as const, ...statuses].map(([name, { text }]) => (
-            <li>
-              <a
-                id={`state-${name}`}
-                href={addressOf(here, { page: 1, status: name || null, live })}
-                aria-current={name === (status ?? '') ? 'page' : undefined}
-              >
-                {text}
-              </a>
-            </li>
-          ))}
-        </ul>
+        <LinkSegments
+          label="Status"
+          links={[['', { text: 'All' }] as const, ...statuses].map(([name, { text }]) => ({
+            id: `state-${name}`,
+            text,
+            href: addressOf(here, { page: 1, status: name || null, live }),
+            current: name === (status ?? ''),
+          }))}
+        />
       </div>
       <PagedList
         meta={{ page, limit, total }}
@@ -308,13 +313,12 @@ export function DeliveryList(props: DeliveryListProps) {
 function addressOf(
   here: string,
   { page, status, live }: Pick<DeliveryListProps, 'page' | 'status' | 'live'>,
-): string {
-  const query = new URLSearchParams({
-    ...(status && { status }),
-    ...(page > 1 && { page: String(page) }),
-    ...(!live && { live: 'false' }),
+) {
+  return withQuery(here, {
+    status: status ?? undefined,
+    page: page > 1 ? String(page) : undefined,
+    live: live ? undefined : 'false',
   });
-  return query.size > 0 ? `${here}?${query}` : here;
 }
 
 function cellsOf(delivery: ListedDelivery, here: string) {
