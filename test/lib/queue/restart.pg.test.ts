@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { connect, type Db } from '../../../src/lib/db/db.ts';
 import { testDatabase } from '../../support/probe/database.ts';
@@ -66,12 +67,12 @@ test('the runner restarts and repeats a job after a failed record', async (t) =>
 test('the next runner works while the last one waits for a slow job', async (t) => {
   t.after(await hiccup({ times: 1 }));
   const release = Promise.withResolvers<void>();
-  let slow = '';
+  const slow = randomUUID();
   const runs = recordingTask(({ payload }) =>
     payload['webhook_id'] === slow ? release.promise : undefined,
   );
   const jobs = await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
-  slow = await enqueueDelivery(db);
+  await enqueueDelivery(db, {}, slow);
   await runs.start(slow);
 
   const struck = await enqueueDelivery(db);
@@ -94,8 +95,9 @@ test('an ended runner returns every job whose outcome was lost', async (t) => {
   await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
   const ids = [];
   for (let count = 1; count <= 4; count++) {
-    const id = await enqueueDelivery(db);
+    const id = randomUUID();
     releases.set(id, Promise.withResolvers());
+    await enqueueDelivery(db, {}, id);
     ids.push(id);
   }
   await Promise.all(ids.map((id) => runs.start(id)));
@@ -111,13 +113,13 @@ test('an ended runner returns every job whose outcome was lost', async (t) => {
 
 test('a runner that loses its session registers again and keeps its job', async (t) => {
   const release = Promise.withResolvers<void>();
-  let slow = '';
+  const slow = randomUUID();
   const runs = recordingTask(({ payload }) =>
     payload['webhook_id'] === slow ? release.promise : undefined,
   );
   const jobs = await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
   const [before] = await pools();
-  slow = await enqueueDelivery(db);
+  await enqueueDelivery(db, {}, slow);
   await runs.start(slow);
 
   await terminate(db, 'askback jobs session%');

@@ -58,12 +58,15 @@ export function recordingTask(meanwhile: (run: Run) => unknown = () => {}) {
   };
 }
 
-/** A job with its own name, so that a test can tell it from others in the queue. */
+/**
+ * A job with its own name, so that a test can tell it from others in the queue. A test whose task looks at the name
+ * chooses it beforehand, because the job may start before this function returns.
+ */
 export async function enqueueDelivery(
   db: Db,
   over: Omit<Extract<NewJob, { task: 'webhooks.deliver' }>, 'task' | 'payload'> = {},
+  id = randomUUID() as string,
 ) {
-  const id = randomUUID();
   const payload = { org_id: randomUUID(), webhook_id: id };
   await enqueue(db, [{ task: 'webhooks.deliver', payload, ...over }]);
   return id;
