@@ -138,7 +138,11 @@ function rowsWithBefore({ period, timeZone }: Selection): TrendRows {
 /** Whole local days, both included. */
 export type Days = { from: string; to: string; timeZone: string };
 
-export type AskedCounts = { asked: number; arrived: number; answered: number };
+/** The emails of a period, and those of them that people had time to respond to. */
+export type AskedCounts = AskedRate & { arrived: number; settled: AskedRate };
+export type AskedRate = { asked: number; answered: number };
+
+export const settledDays = 7;
 
 export type NewestComment = {
   id: string;
@@ -183,8 +187,12 @@ export async function findTrendFigures(
 /** Counts contacts by the day they were first mailed. */
 const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
   select json_build_object('asked', coalesce(sum(asked), 0), 'arrived', coalesce(sum(asked - undelivered), 0),
-                           'answered', coalesce(sum(answered), 0))
+                           'answered', coalesce(sum(answered), 0),
+                           'settled', json_build_object(
+                             'asked', coalesce(sum(asked) filter (where is_settled), 0),
+                             'answered', coalesce(sum(answered) filter (where is_settled), 0)))
   from asked_tallies
+  cross join lateral (select quarter < now() - make_interval(days => ${settledDays}) as is_settled) settled
   where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
 )`;
 

@@ -24,9 +24,11 @@ import { count, counted, withQuery } from '../web/app/lists.tsx';
 import { TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
 import {
   type AskedCounts,
+  type AskedRate,
   listNewestComments,
   ofDays,
   readFigures,
+  settledDays,
   type TrendFigures,
 } from './figures.ts';
 import { CommentsPart } from './parts.tsx';
@@ -94,17 +96,17 @@ type AskedProps = {
   period: Pick<HomePeriod, 'days'>;
 };
 
-/** The response rate, compared like a share of responses. */
+/** The response rate, compared like a share of responses. Recent emails would make every period look like a decline. */
 export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
-  const { asked, arrived, answered } = now;
+  const { asked, arrived, answered, settled } = now;
   const step = (name: string, part: number) => ({
     name: <span class="soft">{name}</span>,
     count: count(part),
     share: asked === 0 || part === asked ? null : `${percentage(part, asked)}%`,
     bar: <Bar part={part} whole={asked} />,
   });
-  const rateBefore = measureRate(before);
-  const change = compare('thumbs', measureRate(now), rateBefore);
+  const rateBefore = measureRate(before.settled);
+  const change = compare('thumbs', measureRate(settled), rateBefore);
   const isClear = change?.meaning === 'better' || change?.meaning === 'worse';
   const { lead } = describeChange({ type: 'thumbs', change, before: rateBefore, period });
   return (
@@ -121,6 +123,14 @@ export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
               {rateBefore.value}% in the {counted(period.days, 'day')} before.
             </p>
           )}
+          {settled.asked === asked || before.asked === 0 ? null : (
+            <p class="sub">
+              {settled.asked === 0
+                ? 'Not compared'
+                : `Compares only emails sent at least ${settledDays} days ago (${percentage(settled.answered, settled.asked)}% in this period)`}
+              , because people need time to respond.
+            </p>
+          )}
           <Funnel
             steps={[step('Sent', asked), step('Delivered', arrived), step('Responded', answered)]}
           />
@@ -130,7 +140,7 @@ export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
   );
 }
 
-const measureRate = ({ asked, answered }: AskedCounts) =>
+const measureRate = ({ asked, answered }: AskedRate) =>
   measure(
     'thumbs',
     { promoters: answered, passives: 0, detractors: asked - answered, score_sum: answered },

@@ -69,13 +69,23 @@ test('the sentence matches the figures', () => {
 });
 
 test('the response rate names a change only beyond its margin', () => {
-  const rate = (answered: number, before: number) => {
+  const rate = (answered: number, before: number, settled = { asked: 1_000, answered }) => {
     const of = { arrived: 1_000, asked: 1_000 };
-    const asked = { ...of, answered, before: { ...of, asked: before, answered: 300 } };
+    const earlier = { asked: before, answered: 300 };
+    const asked = { ...of, answered, settled, before: { ...of, ...earlier, settled: earlier } };
     const html = String(AskedPart({ asked, period: { days: 90 } }));
-    return /<p class="sub">(.*?)<\/p>/.exec(html)?.[1]?.replaceAll(/<[^>]*>/g, '');
+    const texts = [...html.matchAll(/<p class="sub">(.*?)<\/p>/g)].map(([, text]) => text);
+    return texts.join(' ').replaceAll(/<[^>]*>/g, '');
   };
   assert.equal(rate(400, 1_000), 'Up 10 points from 30% in the 90 days before.');
   assert.equal(rate(310, 1_000), 'No clear change from 30% in the 90 days before.');
-  assert.equal(rate(310, 0), undefined);
+  assert.equal(rate(310, 0), '');
+  assert.equal(
+    rate(200, 1_000, { asked: 500, answered: 155 }),
+    'No clear change from 30% in the 90 days before. Compares only emails sent at least 7 days ago (31% in this period), because people need time to respond.',
+  );
+  assert.equal(
+    rate(50, 1_000, { asked: 0, answered: 0 }),
+    'Not compared, because people need time to respond.',
+  );
 });
