@@ -51,7 +51,7 @@ test('a public demo refuses a database with other organizations', async () => {
   await makeOrganization(other);
   const { code, stderr } = await askback(['demo', '--public'], { ...environment, DATABASE_URL });
   assert.equal(code, 1);
-  assert.match(stderr, /needs a database of its own/);
+  assert.match(stderr, /needs its own database/);
   const [count] = await other`select count(*)::int as organizations from organizations`;
   assert.deepEqual({ ...count }, { organizations: 1 });
 });

@@ -106,7 +106,7 @@ export async function refillDemo(tools: FillTools, now: Date): Promise<void> {
   if (organizations.length > (former ? 1 : 0)) {
     throw new Refusal(
       'conflict',
-      'a public demo needs a database of its own, and this one has other organizations',
+      'a public demo needs its own database, and this one has other organizations',
     );
   }
   if (former) {

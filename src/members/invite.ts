@@ -71,7 +71,7 @@ export async function joinAsMember(
     if (link && link.email?.toLowerCase() !== member.email.toLowerCase()) {
       throw new Refusal(
         'forbidden',
-        'This invitation is for another email than the one you are signed in with.',
+        'This invitation is for a different email from the one you signed in with.',
       );
     }
     if (link) await joinByInvitation(tx, { link, member, actor, timeZone });

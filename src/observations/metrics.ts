@@ -42,7 +42,7 @@ import { instruments, methods, otherMethod, type RecordedName } from './instrume
 
 const scope = 'askback';
 const pollEveryMs = 5000;
-/** Answers with the values known by then, before any scraper times out. */
+/** Answers before any scraper times out, with the values known by then. */
 const timeoutMs = 1000;
 
 export type Counters = ReturnType<typeof startCounters>;
@@ -121,7 +121,7 @@ export async function listenForMetrics(
   const take = () =>
     listen(where).catch((error: Error) => {
       if (error instanceof Refusal) throw error;
-      const text = `ASKBACK_METRICS_LISTEN: cannot listen there (${error.message})`;
+      const text = `ASKBACK_METRICS_LISTEN: cannot listen on this address (${error.message})`;
       throw new Refusal('unavailable', text);
     });
   const listener = await parts.start('metrics address', take, (it) => it.close());

@@ -7,7 +7,7 @@ import { type DnsRecord, type Finding, finding, findingAbout } from './findings.
 
 export type Machines = {
   ips: readonly string[];
-  /** The operator named the addresses. A relay may send from other addresses than it listens on. */
+  /** The operator named the addresses. A relay may send from addresses that it does not listen on. */
   isExact: boolean;
   relay: string | null;
 };
@@ -258,7 +258,7 @@ export async function examineDkim(dns: Resolver, at: string, pem: string): Promi
   try {
     const published = await getPublicKey('DKIM', 'key', 1, async () => [text], options);
     if (!createPublicKey(published.publicKey).equals(createPublicKey(createPrivateKey(pem)))) {
-      const message = 'the record contains another key than the one that signs your emails';
+      const message = 'the record does not contain the key that signs your emails';
       return judge('fail', message, 'change');
     }
     if (published.testing) {

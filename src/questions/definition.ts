@@ -40,7 +40,7 @@ type Translation = {
 export const maxQuestions = 10;
 export const maxAnswerText = 5000;
 export const maxOtherText = 200;
-/** Archived ones included. */
+/** Includes archived questions. */
 const maxStored = 200;
 const maxOptions = 20;
 const maxLanguages = 30;
@@ -67,7 +67,7 @@ const OptionLabel = Line(200);
 const OptionId = v.pipe(
   v.string('must be text'),
   v.regex(/^[A-Za-z0-9_-]{1,40}$/, 'must be letters, digits, _ and -, at most 40'),
-  // Objects with option ids as keys would lose it.
+  // An object with option ids as keys would lose this key.
   v.notValue('__proto__', 'must not be __proto__'),
 );
 
@@ -146,7 +146,7 @@ type QuestionInput = v.InferOutput<typeof QuestionInput>;
 export const QuestionsInput = described(
   v.pipe(
     v.array(QuestionInput, 'must be a list'),
-    v.maxLength(maxStored, `must be at most ${maxStored}, archived ones included`),
+    v.maxLength(maxStored, `must be at most ${maxStored}, including archived ones`),
   ),
   `follow-up questions in their order, at most ${maxQuestions} that are not archived. The list replaces the previous one: an omitted question is removed, or archived if it has answers`,
 );
@@ -178,8 +178,8 @@ export const Question = v.object({
 });
 
 /**
- * The questions of a survey after a change of the list. Answered questions that it leaves out are archived, behind all
- * others; what a question leaves out stays as it is.
+ * The questions of a survey after a change. Answered questions that the new list omits are archived, after all others.
+ * Fields that a question omits keep their value.
  */
 export function mergeQuestions(
   before: readonly Question[],
@@ -206,13 +206,13 @@ export function mergeQuestions(
   if (merged.length + leftOut.length > maxStored) {
     throw invalid(
       'questions',
-      `a survey keeps at most ${maxStored}, archived ones included: continue on a copy of the survey`,
+      `a survey keeps at most ${maxStored}, including archived ones: continue on a copy of the survey`,
     );
   }
   return [...asked, ...merged.filter(({ archived }) => archived), ...leftOut];
 }
 
-/** The questions for a copy of their survey, which gives them new ids; archived ones stay behind. */
+/** The questions for a copy of their survey, without archived ones and without ids, so that they get new ones. */
 export const copyQuestions = (questions: readonly Question[]): QuestionsInput =>
   askedOf(questions).map(({ id: _id, ...question }) => question);
 
@@ -271,7 +271,7 @@ function mergeQuestion(old: Question | undefined, input: QuestionInput, name: st
 const keep = <T>(given: T | null | undefined, stored: T | null | undefined) =>
   given === undefined ? (stored ?? null) : given;
 
-/** An option without an id is the stored one of the same label, or a new one. */
+/** An option without an id is the stored one with the same label, or else a new one. */
 function mergeOptions(given: QuestionInput['options'], stored: Question | undefined) {
   if (given === undefined) return stored?.options ?? null;
   const named = new Set(given?.map(({ id }) => id));

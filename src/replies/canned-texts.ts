@@ -29,7 +29,7 @@ export async function createCannedText(
 ): Promise<CannedText> {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
-    // Serializes the count.
+    // Serializes concurrent requests, which could exceed the limit together.
     await tx`select from organizations where id = ${orgId} for no key update`;
     const { count } = one(
       await tx<{ count: number }[]>`
@@ -122,7 +122,7 @@ const refuseDuplicate =
   (name: string) =>
   (error: unknown): never => {
     if (!violates(error, 'canned_texts_one_per_name')) throw error;
-    throw new Refusal('conflict', `the organization has a canned text named ${name} already`, {
+    throw new Refusal('conflict', `the organization already has a canned text named ${name}`, {
       code: 'name_taken',
     });
   };

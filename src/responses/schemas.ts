@@ -245,7 +245,7 @@ export const Response = v.object({
         kind: v.picklist(questionKinds),
         value: described(
           v.nullable(v.union([v.string(), v.number(), v.array(v.string())])),
-          'a text, a value of the scale, an option id or several; null for an other answer alone',
+          'a text, a value of the scale, an option id or several; null if only `other` was answered',
         ),
         label: described(
           v.nullable(v.union([v.string(), v.array(v.string())])),
@@ -384,8 +384,8 @@ export const answerFilter: Parameter = {
   in: 'query',
   required: false,
   description:
-    '`answer.QUESTION_ID=VALUE` limits to responses with that option id or scale value. Each question is a parameter ' +
-    'of its own, a question may be given several times, and all apply together.',
+    '`answer.QUESTION_ID=VALUE` limits to responses with that option id or scale value. Each question is a separate ' +
+    'parameter. Repeat it for several values; all must match.',
   style: 'form',
   explode: true,
   schema: {

@@ -35,7 +35,7 @@ export async function saveView(
   { name, filters }: NewView,
 ): Promise<SavedView> {
   return await inTransaction(db, async (tx) => {
-    // Serializes the count.
+    // Serializes concurrent requests, which could exceed the limit together.
     await tx`
       select from memberships where org_id = ${orgId} and member_id = ${memberId} for no key update`;
     const { count } = one(
@@ -99,7 +99,7 @@ const refuseDuplicate =
   (name: string) =>
   (error: unknown): never => {
     if (!violates(error, 'saved_views_one_per_name')) throw error;
-    throw new Refusal('conflict', `you have a view named ${name} already`, { code: 'name_taken' });
+    throw new Refusal('conflict', `you already have a view named ${name}`, { code: 'name_taken' });
   };
 
 /** Counts beyond this are shown as a minimum. */

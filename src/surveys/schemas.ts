@@ -392,7 +392,7 @@ const TextsInput = described(
     }),
     v.check(
       (texts) => Object.keys(texts).every(isLanguage),
-      'must have language tags such as de as names',
+      'must use language tags such as de as keys',
     ),
     v.check(
       (texts) => Object.keys(texts).length <= maxLanguages,

@@ -61,7 +61,7 @@ export const payloads = {
         value: v.pipe(
           v.nullable(v.union([v.string(), Whole, v.array(v.string())])),
           v.description(
-            'the beginning of a text, redacted like the comment of detractor.detected; a number; an option id; a list of option ids; null for an other answer alone',
+            'the beginning of a text, redacted like the comment of detractor.detected; a number; an option id; a list of option ids; null if only `other` was answered',
           ),
         ),
       }),

@@ -28,7 +28,7 @@ test('editors add, edit and delete canned texts', async () => {
   assert.match(await created.text(), /Canned text “Thanks” created\.[\s\S]*Thank &lt;you&gt;/);
   const twice = await post(list, { name: 'Thanks', text: 'again' });
   assert.equal(twice.status, 422);
-  assert.match(await twice.text(), /has a canned text named Thanks already/);
+  assert.match(await twice.text(), /already has a canned text named Thanks/);
   assert.equal((await post(list, { name: 'Empty', text: ' ' })).status, 422);
   const id = await idOf('Thanks');
   const changed = await submit(`${list}/${id}`, { name: 'Thanks', text: 'Many thanks' });

@@ -75,7 +75,7 @@ test('a view needs a filter and a unique name, and keeps typed values', async ()
   const again = await post(`${list}/views`, { name: 'MINE', query: 'held=true' });
   const text = await again.text();
   assert.equal(again.status, 422);
-  assert.match(text, /You have a view named MINE already/);
+  assert.match(text, /You already have a view named MINE/);
   assert.match(text, /name="query" value="held=true"/);
   const unnamed = await post(`${list}/views`, { name: ' ', query: 'held=true' });
   assert.equal(unnamed.status, 422);

@@ -140,7 +140,11 @@ async function probeServer(server: Server, cluster: string | undefined): Promise
       throw timedOut(server);
     });
     if (cluster !== undefined && system !== cluster) {
-      return { server, system, error: outage('belongs to another cluster than the last server') };
+      return {
+        server,
+        system,
+        error: outage('belongs to a different cluster from the last server'),
+      };
     }
     return writable ? { server, system } : { server, system, error: outage('takes no writes') };
   } catch (error) {

@@ -158,7 +158,7 @@ function chooseAccount(dataDir: string, program: string): Account {
 
 export function accountWarning({ account, path, program }: DataFolder): string | undefined {
   if (!account.isOther || account.name !== sharedName) return undefined;
-  return `warning: root starts ${program} as the account ${sharedName}, which other programs may use too: those can read the secret key and the database. Give it an account of its own: useradd --system ${program} && chown -R ${program}: ${path}`;
+  return `warning: root starts ${program} as the account ${sharedName}, which other programs may use too: those can read the secret key and the database. Give it its own account: useradd --system ${program} && chown -R ${program}: ${path}`;
 }
 
 /** Switches from root to the account, for good. */

@@ -158,7 +158,7 @@ export const formatBytes = (bytes: number) =>
 
 const dayMs = 86_400_000;
 
-/** Late after twice the time between the two newest, so that one backup before an upgrade promises no more. */
+/** The newest backup is late after twice the interval between the last two. A single one, such as before an upgrade, is never late. */
 export function judgeBackups([newest, previous]: readonly Date[], now: Date): StatusFinding {
   const name = 'backup';
   if (!newest) {
@@ -177,7 +177,7 @@ export function judgeBackups([newest, previous]: readonly Date[], now: Date): St
   );
 }
 
-/** As in the alerts of ops/prometheus/rules.yml. */
+/** The same limits as in the alerts of ops/prometheus/rules.yml. */
 const maxWaitSeconds = { job: 120, delivery: 600, analysis: 3600 };
 
 export function judgeQueue(waiting: readonly WaitingTask[], failedJobs: number): Finding {
@@ -213,7 +213,7 @@ const maxFailedShare = 0.2;
 export function judgeMails(outcomes: readonly Outcome[]): Finding {
   const of = (status: string) => countOf(outcomes, status);
   const failed = of('failed') + of('unknown');
-  const summary = `${of('sent')} sent and ${failed} failed of the survey emails of the last hour`;
+  const summary = `${of('sent')} survey emails sent and ${failed} failed in the last hour`;
   const isFailing = failed >= minFailures && failed > maxFailedShare * (failed + of('sent'));
   return isFailing
     ? finding('emails', 'fail', `${summary}: see AskbackMailsFailing in ops/runbook.md`)
@@ -223,7 +223,7 @@ export function judgeMails(outcomes: readonly Outcome[]): Finding {
 export function judgeDeliveries(outcomes: readonly Outcome[]): Finding {
   const of = (status: string) => countOf(outcomes, status);
   const [failed, delivered] = [of('failed'), of('delivered')];
-  const summary = `${delivered} delivered and ${failed} failed of the webhook deliveries of the last hour`;
+  const summary = `${delivered} webhook deliveries made and ${failed} failed in the last hour`;
   const isFailing = failed >= minFailures && failed > maxFailedShare * (failed + delivered);
   return isFailing
     ? finding('webhooks', 'warn', `${summary}: see AskbackDeliveriesFailing in ops/runbook.md`)
