@@ -49,8 +49,8 @@ create table analyses (
   sentiment text,                                  -- positive, negative, mixed or neutral
   themes text[] not null default '{}'::text[],     -- names of the themes in the comment
   churn_risk text,                                 -- how likely the contact is to leave
-  summary text,                                    -- the comment in short
-  provider text not null,                          -- what made the analysis
+  summary text,                                    -- a short summary of the comment
+  provider text not null,                          -- name of the analyst
   analyzed_at timestamptz not null default now(),  -- when the analysis was made
   constraint analyses_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
   constraint analyses_pkey primary key (org_id, response_id)
@@ -107,7 +107,7 @@ create table audit_events (
   target text,                                 -- kind of the target
   target_id text,                              -- id of the target, or the keyed hash of the address of an erased contact
   details jsonb not null default '{}'::jsonb,  -- context of the act. Never an address, a comment or a secret
-  request_id text,                             -- id of the act's request, as in its response and the log
+  request_id text,                             -- id of the request, as in its response and in the log
   constraint audit_events_actor_kind_check check (actor_kind = any (array['member', 'key', 'command', 'job', 'visitor'])),
   constraint audit_events_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint audit_events_pkey primary key (id)
@@ -263,7 +263,7 @@ create table contact_uploads (
   added integer,                -- new contacts
   known integer,                -- contacts that were already on the survey
   repeated integer,             -- rows with the address of an earlier row
-  rejected integer,             -- number of skipped rows, of which the first ones are stored
+  rejected integer,             -- number of skipped rows. Only the first ones are stored
   created_at timestamptz not null default now(),
   imported_at timestamptz,      -- when its contacts were imported
   constraint contact_uploads_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
@@ -547,7 +547,7 @@ create table mails (
   status text not null default 'claimed',                             -- claimed before the first attempt, sending during one, unknown if the process died in one
   round smallint not null default 1,                                  -- the round of its contact
   blocks_resend boolean not null default true,                        -- true if the address must not get another mail of the survey in this round, or another such reminder, because this one was or may have been sent, or is about to be
-  awaited boolean not null default true,                              -- true if a request waits for the outcome. Otherwise it is retried for a day
+  awaited boolean not null default true,                              -- true if a request waits for the outcome. Otherwise the mail is retried for a day
   reminder smallint not null default 0,                               -- number of the reminder, or 0 for the first mail
   reminds_of uuid,                                                    -- the mail whose thread a reminder continues
   attempts smallint not null default 0,                               -- started attempts
@@ -614,7 +614,7 @@ create table members (
   sso_issuer text,                                                    -- OpenID provider for sign-in
   sso_subject text,                                                   -- the person's id at that provider
   is_operator boolean not null default false,                         -- true if the person runs the deployment
-  email_proved_at timestamptz,                                        -- when the person first proved the address, by a link that was only mailed or by the OpenID provider
+  email_proved_at timestamptz,                                        -- when the address was first verified, by a link that was only mailed or by the OpenID provider
   created_at timestamptz not null default now(),
   constraint members_check check (num_nonnulls(sso_issuer, sso_subject) = any (array[0, 2])),
   constraint members_email_check check (char_length(email) >= 3 and char_length(email) <= 254),
@@ -813,7 +813,7 @@ create index proof_attempts_by_age on proof_attempts (newest_at);
 
 -- Requests in the current clock minute, with one row per subject that is updated in place. Unlogged, because counting must be fast and a crash may lose the counts of a minute.
 create unlogged table rate_windows (
-  subject text not null,        -- a key's id, or what an address asks for and the address
+  subject text not null,        -- a key's id, or a kind of request and a client address
   minute timestamptz not null,  -- start of the clock minute that is counted
   count integer not null,       -- requests in that minute
   constraint rate_windows_pkey primary key (subject)
@@ -837,7 +837,7 @@ create table replies (
   text text not null,                             -- the text of the email
   author text not null,                           -- name of the member or the key that wrote it, as it was then
   author_kind text not null,                      -- kind of that actor, as in the audit
-  closes boolean not null default false,          -- whether the response is done when the reply has been sent
+  closes boolean not null default false,          -- true if the response is done when the reply has been sent
   status text not null default 'claimed',         -- claimed: not begun; sending: its first byte may have left; then how it ended
   attempts smallint not null default 0,           -- the number of attempts; an outcome is recorded for the attempt that it belongs to
   reason text,                                    -- why it was not sent, or not yet
@@ -873,7 +873,7 @@ create table response_answers (
   org_id uuid not null,
   response_id uuid not null,
   answers jsonb not null,                                         -- by question id: value, other, text
-  words text generated always as (answer_words(answers)) stored,  -- all that was written in them
+  words text generated always as (answer_words(answers)) stored,  -- all texts in the answers
   sent boolean not null default false,                            -- the form was sent, not only saved
   saved_at timestamptz not null default now(),                    -- when an answer was last saved
   completed_at timestamptz,                                       -- when response.completed was published, or would have been without subscribers
@@ -1080,11 +1080,11 @@ create table summaries (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   report_type text not null default 'executive-summary',  -- the kind of report
-  scheduled boolean not null default false,               -- true for the scheduled report of the period, of which there is only one
+  scheduled boolean not null default false,               -- true for the only scheduled report of the period
   period_start timestamptz not null,                      -- first moment of the period
   period_end timestamptz not null,                        -- first moment after the period
   nps integer,                                            -- of customers in the period
-  previous_nps integer,                                   -- of customers in the period before
+  previous_nps integer,                                   -- of customers in the previous period
   blocks jsonb not null default '[]'::jsonb,              -- the score of each kind of survey, with interval and change
   responses integer not null,                             -- number of responses that count in the period
   top_themes text[] not null default '{}'::text[],        -- names of the most frequent themes
@@ -1219,7 +1219,7 @@ create unique index themes_one_per_name on themes (org_id, lower(name));
 create table waiting_analyses (
   org_id uuid not null,
   response_id uuid not null,
-  is_history boolean not null default false,  -- true for imported and reanalyzed comments, which come after new ones of the organization
+  is_history boolean not null default false,  -- true for imported and reanalyzed comments, which are analyzed after the organization's new ones
   due_at timestamptz not null default now(),  -- earliest time of the next try
   tries smallint not null default 0,          -- number of failed tries
   asked_at timestamptz,                       -- when a new analysis was requested, which replaces older ones
@@ -2170,7 +2170,7 @@ begin
   on conflict (org_id, response_id) do update
     set answers = (a.answers || excluded.answers) - removed, sent = a.sent or excluded.sent, saved_at = now()
   returning a.answers, a.completed_at is not null, a.sent, a.words into saved, completed, was_sent, words_now;
-  -- Nothing is left that could be completed.
+  -- Nothing is left to complete.
   if saved = '{}' and not was_sent and not completed then
     delete from response_answers a where a.org_id = in_org and a.response_id = in_response;
   end if;

@@ -50,7 +50,7 @@ const closeTimeoutSeconds = 1;
 /** For migrations and notifications. Jobs and locks open their own connections. */
 const sessionConnections = 3;
 
-/** With `serving` it is for the service, which must not stay root, else for a command. */
+/** With `serving`, opens it for the service, which must not stay root. Otherwise for a command. */
 export async function openDatabase(
   config: Config,
   opening: { say: (sentence: string) => void; connections: number; serving?: boolean },
@@ -163,7 +163,7 @@ export async function publicUrlOf(sql: Sql, config: Config): Promise<string | nu
   return config.port === 0 ? null : httpAddress(config.host, config.port);
 }
 
-/** True if a process runs jobs. Rows of killed processes may remain, their sessions do not. */
+/** True if a process runs jobs. Rows of killed processes may remain, but their sessions end. */
 export async function hasJobsProcess(sql: Sql): Promise<boolean> {
   const { held } = one(
     await sql<{ held: boolean }[]>`

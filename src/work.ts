@@ -40,7 +40,7 @@ const notifyEveryMs = 50;
 const deliveriesChannel = 'askback_deliveries';
 /** Work of dead processes must continue within a second. */
 const sweepEveryMs = 900;
-/** The whole shutdown, requests included, takes less than 30 seconds. */
+/** The whole shutdown, including requests, takes less than 30 seconds. */
 const timing = { stopWithinMs: 13_000 };
 
 type Work = {

@@ -158,7 +158,7 @@ comment on column members.totp_step is 'time step of the newest accepted code, b
 comment on column members.sso_issuer is 'OpenID provider for sign-in';
 comment on column members.sso_subject is 'the person''s id at that provider';
 comment on column members.email_proved_at is
-  'when the person first proved the address, by a link that was only mailed or by the OpenID provider';
+  'when the address was first verified, by a link that was only mailed or by the OpenID provider';
 comment on column members.is_operator is 'true if the person runs the deployment';
 comment on column members.name is 'shown to other members';
 comment on column members.email is 'as entered';
@@ -327,7 +327,7 @@ comment on column audit_events.actor is 'name of the actor at that time';
 comment on column audit_events.target is 'kind of the target';
 comment on column audit_events.actor_kind is 'member, key, command, job or visitor';
 comment on column audit_events.at is 'when the act happened';
-comment on column audit_events.request_id is 'id of the act''s request, as in its response and the log';
+comment on column audit_events.request_id is 'id of the request, as in its response and in the log';
 comment on column audit_events.target_id is 'id of the target, or the keyed hash of the address of an erased contact';
 comment on column audit_events.details is 'context of the act. Never an address, a comment or a secret';
 comment on column audit_events.actor_id is 'id of the member or key. Null for the command line, jobs and visitors';
@@ -370,7 +370,7 @@ create unlogged table rate_windows (
 
 comment on table rate_windows is
   'Requests in the current clock minute, with one row per subject that is updated in place. Unlogged, because counting must be fast and a crash may lose the counts of a minute';
-comment on column rate_windows.subject is 'a key''s id, or what an address asks for and the address';
+comment on column rate_windows.subject is 'a key''s id, or a kind of request and a client address';
 comment on column rate_windows.minute is 'start of the clock minute that is counted';
 comment on column rate_windows.count is 'requests in that minute';
 

@@ -222,7 +222,7 @@ comment on column contact_uploads.sheets is
 comment on column contact_uploads.added is 'new contacts';
 comment on column contact_uploads.known is 'contacts that were already on the survey';
 comment on column contact_uploads.repeated is 'rows with the address of an earlier row';
-comment on column contact_uploads.rejected is 'number of skipped rows, of which the first ones are stored';
+comment on column contact_uploads.rejected is 'number of skipped rows. Only the first ones are stored';
 comment on column contact_uploads.imported_at is 'when its contacts were imported';
 comment on column contact_uploads.delimiter is 'the column separator';
 

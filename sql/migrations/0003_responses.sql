@@ -63,7 +63,7 @@ create index responses_search on responses using gin (org_id, comment gin_trgm_o
 -- Answers to follow-up questions: an object by question id of `value` (an option id, several, or a number), `other` and
 -- `text`.
 
--- Everything that was written, as one text. It is searched and analyzed like a comment.
+-- All texts in the answers, as one text that is searched and analyzed like a comment.
 create function answer_words(answers jsonb) returns text
 language sql immutable parallel safe
 return (
@@ -75,7 +75,7 @@ return (
   where said <> ''
 );
 
--- The answers without what was written: options and scale values.
+-- The answers without their texts: options and scale values.
 create function without_words(answers jsonb) returns jsonb
 language sql immutable parallel safe
 return (
@@ -99,7 +99,7 @@ create table response_answers (
 
 comment on table response_answers is 'Answers of a response to the follow-up questions of its survey';
 comment on column response_answers.answers is 'by question id: value, other, text';
-comment on column response_answers.words is 'all that was written in them';
+comment on column response_answers.words is 'all texts in the answers';
 comment on column response_answers.sent is 'the form was sent, not only saved';
 comment on column response_answers.saved_at is 'when an answer was last saved';
 comment on column response_answers.completed_at is 'when response.completed was published, or would have been without subscribers';
@@ -108,7 +108,7 @@ create index response_answers_incomplete on response_answers (saved_at) where co
 create index response_answers_search on response_answers using gin (org_id, words gin_trgm_ops) where words is not null;
 create index response_answers_written on response_answers (org_id, saved_at) where words is not null;
 
--- A response on hold that is replaced by a new one does not hand on its answers.
+-- A response that replaces one on hold does not inherit its answers.
 create function drop_replaced_answers() returns trigger
 language plpgsql
 as $$
@@ -167,8 +167,8 @@ comment on table analyses is
 comment on column analyses.sentiment is 'positive, negative, mixed or neutral';
 comment on column analyses.themes is 'names of the themes in the comment';
 comment on column analyses.churn_risk is 'how likely the contact is to leave';
-comment on column analyses.summary is 'the comment in short';
-comment on column analyses.provider is 'what made the analysis';
+comment on column analyses.summary is 'a short summary of the comment';
+comment on column analyses.provider is 'name of the analyst';
 comment on column analyses.analyzed_at is 'when the analysis was made';
 
 create table themes (
@@ -205,11 +205,11 @@ create table summaries (
 comment on table summaries is
   'A report over a period';
 comment on column summaries.report_type is 'the kind of report';
-comment on column summaries.scheduled is 'true for the scheduled report of the period, of which there is only one';
+comment on column summaries.scheduled is 'true for the only scheduled report of the period';
 comment on column summaries.period_start is 'first moment of the period';
 comment on column summaries.period_end is 'first moment after the period';
 comment on column summaries.nps is 'of customers in the period';
-comment on column summaries.previous_nps is 'of customers in the period before';
+comment on column summaries.previous_nps is 'of customers in the previous period';
 comment on column summaries.blocks is 'the score of each kind of survey, with interval and change';
 comment on column summaries.responses is 'number of responses that count in the period';
 comment on column summaries.top_themes is 'names of the most frequent themes';
@@ -283,7 +283,7 @@ comment on column replies.id is 'the id of the form that was sent, so that a for
 comment on column replies.text is 'the text of the email';
 comment on column replies.author is 'name of the member or the key that wrote it, as it was then';
 comment on column replies.author_kind is 'kind of that actor, as in the audit';
-comment on column replies.closes is 'whether the response is done when the reply has been sent';
+comment on column replies.closes is 'true if the response is done when the reply has been sent';
 comment on column replies.status is 'claimed: not begun; sending: its first byte may have left; then how it ended';
 comment on column replies.attempts is 'the number of attempts; an outcome is recorded for the attempt that it belongs to';
 comment on column replies.reason is 'why it was not sent, or not yet';
@@ -594,7 +594,7 @@ begin
   on conflict (org_id, response_id) do update
     set answers = (a.answers || excluded.answers) - removed, sent = a.sent or excluded.sent, saved_at = now()
   returning a.answers, a.completed_at is not null, a.sent, a.words into saved, completed, was_sent, words_now;
-  -- Nothing is left that could be completed.
+  -- Nothing is left to complete.
   if saved = '{}' and not was_sent and not completed then
     delete from response_answers a where a.org_id = in_org and a.response_id = in_response;
   end if;

@@ -41,7 +41,7 @@ comment on column mails.email_key is 'the address in lower case, to compare addr
 comment on column mails.status is 'claimed before the first attempt, sending during one, unknown if the process died in one';
 comment on column mails.round is 'the round of its contact';
 comment on column mails.blocks_resend is 'true if the address must not get another mail of the survey in this round, or another such reminder, because this one was or may have been sent, or is about to be';
-comment on column mails.awaited is 'true if a request waits for the outcome. Otherwise it is retried for a day';
+comment on column mails.awaited is 'true if a request waits for the outcome. Otherwise the mail is retried for a day';
 comment on column mails.reminder is 'number of the reminder, or 0 for the first mail';
 comment on column mails.reminds_of is 'the mail whose thread a reminder continues';
 comment on column mails.attempts is 'started attempts';

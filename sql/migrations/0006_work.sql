@@ -56,7 +56,7 @@ create table waiting_analyses (
 
 comment on table waiting_analyses is
   'A response whose comment waits for analysis';
-comment on column waiting_analyses.is_history is 'true for imported and reanalyzed comments, which come after new ones of the organization';
+comment on column waiting_analyses.is_history is 'true for imported and reanalyzed comments, which are analyzed after the organization''s new ones';
 comment on column waiting_analyses.due_at is 'earliest time of the next try';
 comment on column waiting_analyses.tries is 'number of failed tries';
 comment on column waiting_analyses.asked_at is 'when a new analysis was requested, which replaces older ones';

@@ -62,7 +62,7 @@ export async function listOrganizationsOverLimit(sql: Sql, max: number): Promise
   return rows.map(({ org_id }) => org_id);
 }
 
-/** Deletes the oldest events of keys and visitors beyond the newest `max` events of the organization. */
+/** Deletes events of keys and visitors that are older than the organization's newest `max` events. */
 export async function deleteSurplusEvents(
   sql: Sql,
   orgId: string,
@@ -89,7 +89,7 @@ export async function deleteSurplusEvents(
   return count;
 }
 
-/** Replaces contact ids by the keyed hash of the address, so that events no longer identify the contact. */
+/** Replaces contact ids with the keyed hash of the address, so that events no longer identify the contact. */
 export async function replaceContactTargets(
   sql: Sql,
   orgId: string,

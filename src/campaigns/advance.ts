@@ -317,7 +317,7 @@ async function claimBatch(tx: Sql, campaign: CampaignState, paced: Pacing, now: 
   await addUsage(tx, orgId, month, -blocked);
 }
 
-/** Returns mails that have not started to the waiting contacts. Their quota stays reserved. */
+/** Withdraws mails that have not started: their contacts wait again, and their quota stays reserved. */
 export async function withdrawBatches(tx: Sql, campaign: CampaignState) {
   const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
   const batches = await listOpenBatches(tx, { orgId, campaignId });

@@ -52,7 +52,7 @@ export async function sendAutomatically(tools: AdvanceTools) {
   const failures: unknown[] = [];
   for (const survey of await listAutomaticSurveys(tools.db)) {
     if (nextOpening(survey.send_window, now) > now) continue;
-    // An error of one survey must not stop the others.
+    // An error in one survey must not stop the others.
     await askAndRemind(tools, survey, now).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];

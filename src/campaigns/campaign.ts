@@ -151,7 +151,7 @@ export async function pauseRefusedCampaign(
     const campaign = campaignId ? await lockCampaign(tx, { orgId, campaignId }) : undefined;
     if (campaign?.kind !== 'campaign') return 'nothing';
     if (campaign.status !== 'running' && campaign.status !== 'paused') return 'nothing';
-    // Paused campaigns too, because mails that were in flight have returned since.
+    // Withdraws from paused campaigns too, because mails in flight may have come back since the pause.
     await withdrawBatches(tx, campaign);
     if (campaign.status === 'paused') return 'withdrew';
     const { reason } = batch;

@@ -406,7 +406,7 @@ export async function blockWaiting(
     where org_id = ${orgId} and campaign_id = ${campaignId} and batch_id is null and reason_code is null`;
 }
 
-/** Keeps the counts of the campaign. */
+/** The campaign itself keeps its counts. */
 export async function deleteOldResults(
   sql: Sql,
   orgId: string,

@@ -39,7 +39,7 @@ export function nextOpening(window: SendWindow | null, now: Date): Date {
   return now;
 }
 
-/** A time skipped by daylight saving is later by the gap. An ambiguous time is the first one. */
+/** A time that daylight saving skips moves forward by the gap. Of two ambiguous times, the first counts. */
 function momentOf(window: SendWindow, day: Temporal.PlainDate, end: 'from' | 'to'): number {
   const plainTime = Temporal.PlainTime.from(window[end]);
   return day.toZonedDateTime({ timeZone: window.time_zone, plainTime }).epochMilliseconds;

@@ -137,8 +137,8 @@ export const addressErased = () =>
 export type Inactive = { id: string; survey_id: string; position: string };
 
 /**
- * Lists contacts without a change, email, visit or answer for so many days, oldest first. Contacts in rounds wait for
- * their next round: an audience would add them again without it, too early.
+ * Lists contacts without a change, email, visit or answer for so many days, oldest first. Contacts in rounds stay until
+ * their next round, because an audience would add a deleted one again and ask it too early.
  */
 export async function listInactive(
   sql: Sql,

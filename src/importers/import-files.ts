@@ -107,7 +107,7 @@ const tooMany = `Choose at most ${maxImportFiles} files. Each sheet of a workboo
 
 type Text = AsyncIterable<string> | readonly string[];
 
-/** Stores a file, or each sheet of a workbook as a file of its own. */
+/** Stores a file, or each sheet of a workbook as a separate file. */
 async function storeFile(
   orgId: string,
   { name, chunks }: UploadedFile,
@@ -168,7 +168,7 @@ async function readAtMost(chunks: AsyncIterable<Uint8Array>, maxBytes: number) {
   return Buffer.concat(parts);
 }
 
-/** Errors of the readers are plain, errors of Postgres and streams have a code. */
+/** Readers throw plain errors. Errors of Postgres and streams have a code. */
 const isUnreadable = (error: unknown) => error instanceof Error && !('code' in error);
 
 async function requestCheck(
@@ -327,7 +327,7 @@ const order: readonly FileKind[] = ['unsubscribed', 'bounced', 'responses', 'peo
 class Interrupted extends Error {}
 class TurnOver extends Error {}
 
-/** Each turn is a job of its own, so that restarts do not use up the attempts of a long import. */
+/** Each turn is a separate job, so that restarts do not use up the attempts of a long import. */
 const turnMs = 5 * 60_000;
 
 /**

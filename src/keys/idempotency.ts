@@ -137,7 +137,7 @@ export const answerStore = (secrets: Secrets, owner: SealedFor) => ({
 
 const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
 
-/** Covers path, query and body: the same name for another request is a mistake. */
+/** Covers path, query and body, because the same name on a different request is a mistake. */
 async function hashRequest(c: Context<ApiEnv>): Promise<Buffer> {
   const { pathname, search } = new URL(c.req.url);
   const body = await readBody(c);

@@ -132,7 +132,7 @@ export type RateCount = {
   resets_in_seconds: number;
 };
 
-/** Counts a request in the current minute of any named subject. */
+/** Counts a request in the current minute of a subject. */
 export async function countSubject(sql: Sql, subject: string): Promise<RateCount> {
   return one(
     await sql<RateCount[]>`

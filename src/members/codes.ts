@@ -155,7 +155,7 @@ async function replaceRecoveryCodes(tx: Sql, memberId: string) {
 export const recoveryCode = (random: Uint8Array): string =>
   inFours(base32(random).toLowerCase(), '-');
 
-/** Ignores spaces, hyphens and case in what was typed. */
+/** Ignores spaces, hyphens and case in the typed code. */
 export function recoveryCodeHash(memberId: string, typed: string): Buffer {
   const code = typed.toLowerCase().replace(/[^a-z2-7]/g, '');
   return createHash('sha256').update(`${memberId} ${code}`).digest();

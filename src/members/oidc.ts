@@ -92,7 +92,7 @@ async function findMember(tx: Sql, c: Context, { identity, email }: VerifiedIden
   return member;
 }
 
-/** Removes all credentials of an account whose address was never proved. Returns false if there were none. */
+/** Removes all credentials of an account whose address was never verified. Returns false if there were none. */
 async function endProofs(tx: Sql, memberId: string) {
   const passkeys = await tx`delete from passkeys where member_id = ${memberId}`;
   await tx`delete from recovery_codes where member_id = ${memberId}`;
@@ -229,8 +229,8 @@ type RoleFacts = {
 };
 
 /**
- * Decides how a sign-in changes a member's role. Groups only change roles that groups gave. The default role is for
- * new accounts only, so that a removed member does not return by it.
+ * Decides how a sign-in changes a member's role. Groups only change roles that groups gave. The default role is for new
+ * accounts only, so that it does not bring back a removed member.
  */
 export function roleChange(
   { current, groupRole, isNewcomer }: RoleFacts,

@@ -27,7 +27,7 @@ export type SlackTools = {
 const deadlineMs = 10_000;
 export const retryMinutes = [1, 5, 30, 120];
 
-/** Posts a notification to the organization's webhook. Retries only if it was certainly not accepted. */
+/** Posts a notification to the organization's webhook. Retries only if the message was certainly not accepted. */
 export async function postNotification(tools: SlackTools, job: JobPayloads['notifications.post']) {
   const { db, log, outbound, secrets, publicUrl } = tools;
   const { org_id, notification_id, tries } = job;
@@ -124,7 +124,7 @@ export async function findSlackHook(sql: Sql, orgId: string) {
   return hook;
 }
 
-/** Without a URL, the stored one stays. Returns false if there is none. */
+/** Without a URL, keeps the stored one, or returns false if none is stored. */
 export async function saveSlackHook(
   sql: Sql,
   orgId: string,

@@ -148,7 +148,7 @@ const finishedCampaigns = (sql: Sql) => sql`
   where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
     and c.finished_at >= w.since`;
 
-/** Notifies once per outage: not while a campaign is paused that a notification was about. */
+/** Notifies once per outage: while a campaign of an earlier notification is paused, others cause none. */
 const pausedCampaigns = (sql: Sql) => sql`
   select w.org_id, w.member_id, 'campaign_paused', c.subject
   from choices w
@@ -195,7 +195,7 @@ async function insertDigests(sql: Sql, now: Date, choices: Part) {
     select org_id, id as notification_id from inserted`;
 }
 
-/** Keeps rows longer than a month, because they prevent a second notification of its limit. */
+/** Keeps rows longer than a month, because they prevent a second notification about the month's limit. */
 export async function deleteOldNotifications(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     -- all organizations

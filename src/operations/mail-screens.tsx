@@ -129,7 +129,7 @@ function FindingsList({
 
 type FindingRowsProps<Status extends string> = {
   findings: readonly (Omit<Finding, 'status'> & { status: Status })[];
-  /** Findings are sorted in the order of these. */
+  /** Findings are sorted in this order. */
   states: Readonly<Record<Status, { text: string; kind: StateKind }>>;
 };
 

@@ -58,7 +58,7 @@ import {
 } from './erase.queries.ts';
 import { type ErasureFile, type FiledErasure, fileErasures } from './receipts-file.ts';
 
-/** Longer than a request that runs during the erasure can take. */
+/** A request that runs during the erasure ends within this time. */
 const finishMarginSeconds = 60;
 
 export type EraseTools = {
@@ -129,7 +129,7 @@ export async function allowErasedAddress(
   return receipt;
 }
 
-/** Deletes what requests and emails in flight have left after an erasure, when only hashes are known. */
+/** Deletes what requests and emails in flight have stored after an erasure. Only hashes of the addresses are left to find it. */
 export async function finishErasure(
   tools: Omit<EraseTools, 'settings'>,
   { org_id: orgId, erasure_id: erasureId }: { org_id: string; erasure_id: string },

@@ -152,7 +152,7 @@ const suppressedAs = (sql: Sql, orgId: OrgId, key: Part): Part => sql`
    order by s.by_hand, s.kind desc
    limit 1)`;
 
-/** The properties that the newest people have, for pickers. */
+/** The properties of the newest people, for pickers. */
 export async function listPeopleProperties(sql: Sql, orgId: string): Promise<PropertyValues[]> {
   const sampled = sql`(
     select properties from people

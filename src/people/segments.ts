@@ -14,7 +14,7 @@ const columns = (sql: Sql) => sql`id, name, filter, created_at, updated_at`;
 export async function createSegment(db: Db, writer: Writer, { name, filter }: SegmentInput) {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
-    // Serializes the count.
+    // Serializes concurrent requests, which could exceed the limit together.
     await tx`select from organizations where id = ${orgId} for no key update`;
     const { count } = one(
       await tx<

@@ -6,7 +6,7 @@ import { maxAnswerText, maxOtherText, type Question } from './definition.ts';
 /** An answer as it was posted: the fields of a form, or a member of a JSON list. */
 export type PostedAnswer = { questionId: string; value: unknown; other?: unknown };
 
-/** As it is stored, by question id. A text has no value, and "other" alone no option. */
+/** Answers as they are stored, by question id. A text has no `value`, and neither has "other" alone. */
 export type StoredAnswer = { value?: string | number | string[]; other?: string; text?: string };
 export type StoredAnswers = Readonly<Record<string, StoredAnswer>>;
 

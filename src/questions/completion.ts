@@ -14,7 +14,7 @@ const maxSwept = 1000;
 
 type PublishTools = { db: Db; excerpt: Excerpt };
 
-/** Publishes response.completed once, and has texts analyzed. What was erased meanwhile is not in the event. */
+/** Publishes response.completed once and queues the texts for analysis. The event has no text that was erased meanwhile. */
 export async function publishCompleted(
   tools: PublishTools,
   job: JobPayloads['questions.publish_completed'],
@@ -26,7 +26,7 @@ export async function publishCompleted(
   const { survey_id: surveyId, score, is_subscribed } = response;
   const answers = is_subscribed ? await writeAnswers(tools, orgId, response) : [];
   const isCurrent = await inTransaction(tools.db, async (tx) => {
-    // The lock waits for an erasure, which takes texts out of the row and out of events that exist.
+    // The lock waits for an erasure, which removes texts from the row and from existing events.
     await tx`select from responses where org_id = ${orgId} and id = ${id} for no key update`;
     const [completed] = await tx<{ at: Date; has_words: boolean }[]>`
       update response_answers
@@ -54,13 +54,13 @@ export async function publishCompleted(
   if (!isCurrent) await publishCompleted(tools, job, traceparent);
 }
 
-/** Completes what was saved and not sent for a while, what was released, and what a process that died has left. */
+/** Completes answers that were saved but not sent for a while, that were released, or that a dead process has left. */
 export async function sweepCompletions(tools: PublishTools) {
   await completeUnsubscribed(tools.db);
   const errors: unknown[] = [];
   for (const due of await listDue(tools.db)) {
     const publishing = publishCompleted({ ...tools, db: poolForGroup(tools.db, due.org_id) }, due);
-    // A response that fails each time must not hold up the others.
+    // A response that fails every time must not delay the others.
     await publishing.catch((error: unknown) => errors.push(error));
   }
   if (errors.length > 0) throw errors[0];
@@ -92,7 +92,7 @@ async function findIncomplete(sql: Sql, orgId: string, id: string) {
 const isSubscribed = (sql: Sql) => sql`
   exists (select from webhooks w where w.org_id = a.org_id and 'response.completed' = any (w.events))`;
 
-/** In the order of the survey. Texts lose their people and their end, as the excerpt of a comment does. */
+/** Answers in the order of the survey. Texts are redacted and cut like the excerpt of a comment. */
 async function writeAnswers({ excerpt }: PublishTools, orgId: string, response: Incomplete) {
   const { questions, answers, known_names: names, known_addresses: emails, language } = response;
   const written: CompletedAnswer[] = [];
@@ -124,7 +124,7 @@ async function listDue(sql: Sql) {
     limit ${maxSwept}`;
 }
 
-/** Without a subscriber there is nothing to publish: all of these at once. */
+/** Without a subscriber there is nothing to publish, so one statement completes all such answers. */
 async function completeUnsubscribed(sql: Sql) {
   await sql`
     -- all organizations

@@ -15,7 +15,7 @@ const kinds = {
 };
 type Kind = keyof typeof kinds;
 
-/** The follow-up questions in the form of a survey. Its buttons post the form, which is shown again and not saved. */
+/** The follow-up questions in the form of a survey. Its buttons post the form, which is shown again without saving. */
 export function QuestionsEditor({ form, languages, action }: EditorProps) {
   const questions = questionFields(form.typed).map((own, at) => ({ own, number: at + 1 }));
   const isArchived = ({ own }: { own: FormState['typed'] }) => own['archived'] === 'true';
@@ -210,7 +210,7 @@ const minOptions = 4;
 
 type OptionsProps = Pick<QuestionProps, 'own' | 'number' | 'form' | 'action'>;
 
-/** With empty rows for more options. Each has its id from the start, so that translations can name it. */
+/** Includes empty rows for more options. Each row has an id from the start, so that translations can refer to it. */
 function OptionFields({ own, number, form, action }: OptionsProps) {
   const prefix = `questions.${number}.options.`;
   const filled = optionNumbers(own).filter((at) => own[`options.${at}.label`] !== '');

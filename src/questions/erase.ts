@@ -13,7 +13,7 @@ export async function eraseWords(sql: Sql, orgId: string, responseIds: readonly 
 export const wordsOf = (sql: Sql): Part => sql`
   (select a.words from response_answers a where a.org_id = r.org_id and a.response_id = r.id)`;
 
-/** True if response.completed of a response `r` may carry texts, which may be changed or removed by now. */
+/** True if response.completed of a response `r` may contain texts that were changed or removed since. */
 export const isPublished = (sql: Sql): Part => sql`
   exists (
     select from response_answers a
@@ -32,7 +32,7 @@ export const oldWords = (
   order by saved_at
   limit ${atMost}`;
 
-/** Puts `[email]` in the place of an address in the texts of others. */
+/** Replaces an address with `[email]` in text answers of other people. */
 export async function hideInAnswers(
   sql: Sql,
   orgId: string,

@@ -18,7 +18,7 @@ export function questionFields(fields: Fields): Fields[] {
   return [...byNumber].sort(([one], [other]) => one - other).map(([, own]) => own);
 }
 
-/** The questions as the API takes them. An option without a label is none. */
+/** The questions as the API accepts them. Options without a label are dropped. */
 export function questionsOf(fields: Fields) {
   return questionFields(fields).map((own) => {
     const text = (name: string) => [own[name] ?? ''].flat()[0]?.trim() || null;
@@ -81,7 +81,7 @@ function textsOf(own: Fields, optionIds: readonly string[]) {
 
 const kindsToAdd = ['text', 'scale', 'choice', 'choices'];
 
-/** The form after a button of the editor: a question added, moved or taken away. Undefined for another button. */
+/** The form after a button of the editor has added, moved or removed a question. Undefined for any other button. */
 export function changeQuestions(fields: Fields): Fields | undefined {
   const act = [fields['act'] ?? ''].flat()[0] ?? '';
   const [, verb, word = ''] =

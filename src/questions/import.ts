@@ -35,8 +35,8 @@ export function createSamples() {
 type Samples = ReturnType<typeof createSamples>['samples'];
 
 /**
- * The questions of a survey by their texts. Those that it lacks are added as archived ones: an import changes nothing
- * that respondents see. The lock blocks answers, so it must end before rows are imported.
+ * The questions of a survey by their texts. Missing ones are added as archived, so that respondents see no change. The
+ * lock blocks answers, so it must end before rows are imported.
  */
 export async function ensureQuestions(db: Db, { orgId, surveyId }: OrgSurvey, samples: Samples) {
   if (samples.size === 0) return new Map<string, Question>();
@@ -62,7 +62,7 @@ export async function ensureQuestions(db: Db, { orgId, surveyId }: OrgSurvey, sa
 
 type Sample = { values: ReadonlySet<string>; answers: number };
 
-/** Numbers are a scale, few values that repeat are options, all else is text. */
+/** Numbers become a scale, a few repeated values become options, and anything else becomes text. */
 function questionOf(text: string, { values, answers }: Sample): QuestionsInput[number] {
   const all = [...values];
   if (all.every((value) => /^\d{1,2}$/.test(value) && Number(value) <= 10)) {
@@ -83,7 +83,7 @@ function questionOf(text: string, { values, answers }: Sample): QuestionsInput[n
   return { text, kind: 'text', archived: true };
 }
 
-/** A header as the text of a question: one line that holds no placeholder. */
+/** A header as the text of a question: one line without placeholders. */
 export const questionText = (header: string) =>
   [...header.replaceAll(/\s+/g, ' ').replaceAll('{{', '{').trim()]
     .slice(0, maxQuestionText)
@@ -113,7 +113,7 @@ export async function insertImportedAnswers(
     from json_to_recordset(${JSON.stringify(answered)}::text::json) as a (id uuid, answers jsonb)`;
 }
 
-/** A cell as an answer: options by their labels; what is none of them is an other answer. */
+/** A cell as an answer. Labels choose options, and anything else becomes the text of "other". */
 function readCell({ kind, options, min, max }: Question, cell: string): StoredAnswer | undefined {
   if (kind === 'text') return { text: [...cell].slice(0, maxAnswerText).join('') };
   if (kind === 'scale') {

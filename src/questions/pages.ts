@@ -56,7 +56,7 @@ const maxAttempts = 3;
 /** A script saves each question, so that a respondent sends a request for each. */
 const maxSharedPerMinute = maxScoresPerMinute * maxQuestions;
 
-/** Where follow-up questions are answered: a form is sent, JSON saves. */
+/** Pages that accept answers to follow-up questions. A form sends them, JSON only saves them. */
 export function questionPages({ db }: { db: Db }) {
   const pages = new Hono();
   for (const path of linkPaths) {
@@ -74,7 +74,7 @@ type Posted = {
   answers: PostedAnswer[];
   isSent: boolean;
   responseId: string | null;
-  /** For a test, which records nothing. */
+  /** Only for test links, which record no score. */
   score: unknown;
   fields: Record<string, string[]>;
 };
@@ -175,7 +175,7 @@ function testedResponse({ type, now }: AnsweredLink, posted: Posted) {
   return { id: '', score, comment: null, at: now.toISOString(), answers: {} };
 }
 
-/** The response whose answers may still be given, or a refusal. */
+/** The response if it still accepts answers. Otherwise refuses. */
 function answerableResponse(link: Link) {
   const { status, completed_by, response, isTest } = link;
   if (status === 'draft' && !isTest) {
@@ -199,7 +199,7 @@ function answerableResponse(link: Link) {
 
 type Outcome = Pick<SavedAnswers, 'saved' | 'shown'> & { missing: string[] };
 
-/** Checks and saves, again when the questions of the survey have changed between the two. */
+/** Checks and saves answers, and repeats both if the questions of the survey have changed in between. */
 async function checkAndSave(
   c: Context,
   db: Db,
@@ -261,7 +261,7 @@ class RequiredMissing extends Refusal {
 
 type Refused = { link: Link | undefined; address: Address; posted: Posted };
 
-/** People see the form again with what they entered, or what the link shows instead; programs see the error. */
+/** People get the form back with their input, or the page that the link now shows. Programs get the error. */
 function showRefusal(c: Context, error: unknown, { link, address, posted }: Refused): Response {
   const refusal = refusalIn(error);
   if (!refusal || wantsJson(c)) throw error;

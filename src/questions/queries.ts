@@ -11,7 +11,7 @@ import type { Question } from './definition.ts';
 
 type AskingSurvey = { org_id: string; id: string; questions: readonly Question[] };
 
-/** The ids of the questions that have answers, those on hold included. */
+/** The ids of the questions with answers, including answers on hold. */
 export async function findAnswered(sql: Sql, { org_id: orgId, id, questions }: AskingSurvey) {
   const rows = await sql<{ question: string }[]>`
     select q ->> 'id' as question
@@ -52,7 +52,7 @@ export type AnsweredLink = Pick<
   | 'now'
 > & {
   is_subscribed: boolean;
-  /** Also one on hold: its answers are on hold with it. */
+  /** Includes a response on hold. Its answers are on hold too. */
   response: AnsweredResponse | null;
 };
 
@@ -100,7 +100,7 @@ export type SavedAnswers = {
   shown: unknown[];
 };
 
-/** Saves answers that were checked against the questions of a link. Returns nothing when those have changed since. */
+/** Saves answers that were checked against the questions of a link. Returns nothing if the questions have changed since. */
 export async function saveAnswers(
   sql: Sql,
   { org_id: orgId, survey_id: surveyId, contact_id: contactId, questions }: AnsweredLink,
@@ -130,7 +130,7 @@ export async function saveAnswers(
   return row;
 }
 
-/** All questions of an organization or of one of its surveys, archived ones included. */
+/** All questions of an organization or of one of its surveys, including archived ones. */
 export async function listQuestions(sql: Sql, orgId: string, surveyId: string | null) {
   const rows = await sql<{ questions: Question[] }[]>`
     select questions

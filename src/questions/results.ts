@@ -131,7 +131,7 @@ export const countAnswers = (
   where s.org_id = ${orgId} and s.id = ${surveyId}
 )`;
 
-/** The results of a survey's questions since a moment, or ever. */
+/** The results of a survey's questions since a time, or of all time. */
 export async function readResults(sql: Sql, orgId: string, surveyId: string, since: Date | null) {
   const scope = { ...everything, survey_id: surveyId, range: { from: since, to: null } };
   const { json } = one(
@@ -157,7 +157,7 @@ export function resultsOf(
     const total = (rows: readonly AnswerCount[]) => rows.reduce((sum, { count }) => sum + count, 0);
     const countOf = (value: string) =>
       total(own.filter((row) => row.kind === 'answer' && row.value === value));
-    // One answer has several options: it is counted apart.
+    // An answer may have several options, so answers are counted separately.
     const whole =
       kind === 'text' || kind === 'choices' ? own.filter((row) => row.kind === 'answered') : own;
     const answered = total(whole);

@@ -11,7 +11,7 @@ import { Chip, Time } from '../web/app/badges.tsx';
 import { counted, EmptyState, PagedList } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 
-/** The texts that were answered to a question: below `/o/:slug/surveys/:id/questions/:question`. */
+/** Text answers to a question, below `/o/:slug/surveys/:id/questions/:question`. */
 export const questionScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>().get('/:id/questions/:question', async (c) => {
     const { slug, id: orgId } = c.var.organization;

@@ -11,7 +11,7 @@ export type QuestionsProps = {
   language: string;
   texts: Texts;
   action: string;
-  /** Carries what no cookie does in a frame. */
+  /** Hidden fields: the response in a frame, which has no cookie, or the score of a test. */
   carried?: Readonly<Record<string, string>>;
   finish: string;
   complaint?: { isNotSaved: boolean; missing: readonly string[] };
@@ -109,7 +109,7 @@ function QuestionField({ question, answer, language, texts, isMissing }: FieldPr
         {kind === 'choices' ? <small class="several">{texts.questions.several}</small> : null}
       </legend>
       {complaint}
-      {/* Tells an answer that was taken back from a question that was not on the page. */}
+      {/* Distinguishes a removed answer from a question that was not on the page. */}
       <input type="hidden" name={id} value="" />
       {kind === 'scale' ? (
         <ScaleField question={question} answer={answer} language={language} />
@@ -223,7 +223,7 @@ export const AnswersRecap = ({ questions, answers, language }: RecapProps) => (
   </>
 );
 
-/** An answer as text: labels in the place of option ids. */
+/** An answer as text, with labels instead of option ids. */
 export function answerInWords({ options }: Question, { value, other, text }: StoredAnswer): string {
   if (text !== undefined) return text;
   const labels = [value ?? []]

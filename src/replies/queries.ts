@@ -4,7 +4,7 @@ import { addressPattern } from '../lib/smtp/address.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { Reply } from './schemas.ts';
 
-/** Under its public names. A reply that is claimed or begun is being sent. */
+/** A reply under its public names. Claimed and begun replies have the status `sending`. */
 export type ShownReply = v.InferOutput<typeof Reply>;
 
 /** Reply `p` as JSON. */
@@ -180,7 +180,7 @@ export async function deleteRepliesTo(sql: Sql, orgId: string, responseIds: read
   return count;
 }
 
-/** Replaces an address by `[email]` in replies to others. */
+/** Replaces an address with `[email]` in replies to other people. */
 export async function hideInReplies(
   sql: Sql,
   orgId: string,

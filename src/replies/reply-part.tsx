@@ -38,7 +38,7 @@ export const ReplyFields = v.pipe(
 
 type InsertFields = v.InferOutput<typeof ReplyFields>;
 
-/** The form again, with the selected canned text after what was typed. */
+/** The form again, with the selected canned text after the typed text. */
 export async function insertCannedText(
   sql: Sql,
   orgId: string,

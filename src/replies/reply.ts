@@ -62,7 +62,7 @@ export async function replyToResponse(
       }
       const target = { kind: 'response', id: responseId };
       await recordAct(tx, { orgId, actor, act: 'response.replied', target, details: { closes } });
-      // Before the commit: a reply that is sent earlier wakes nobody.
+      // Watches before the commit, because a reply that is sent earlier wakes nobody.
       watch = progress.watch(id);
       await enqueue(tx, [{ task: 'replies.send', payload: { org_id: orgId, reply_id: id } }]);
     });
@@ -72,7 +72,7 @@ export async function replyToResponse(
   }
   const reply = await findReply(db, orgId, { responseId, id });
   if (reply) return reply;
-  // The id is taken by a reply to another response, or the person was erased at this moment.
+  // The id is taken by a reply to another response, or the person was erased at the same moment.
   throw notFound('reply');
 }
 

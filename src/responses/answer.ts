@@ -32,7 +32,7 @@ export const maxSharedPerMinute = 300;
 /** The limit of `record_responses`. */
 const maxGroupSize = 50;
 const maxConcurrentGroups = 2;
-/** After this time waiting for a lock, a group's answers are recorded one by one. */
+/** If a group waits this long for a lock, its answers are recorded one by one. */
 const groupLockMs = 200;
 /** How long the next group waits for a single answer, which may be waiting for a lock. */
 const maxSingleWaitMs = 10;

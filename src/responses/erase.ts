@@ -97,7 +97,7 @@ export async function deleteNotesAbout(sql: Sql, orgId: string, responseIds: rea
   return count;
 }
 
-/** Replaces an address by `[email]` in comments and notes of others. */
+/** Replaces an address with `[email]` in comments and notes about other people. */
 export async function hideAddress(
   sql: Sql,
   orgId: string,
@@ -117,7 +117,7 @@ export async function hideAddress(
   return comments.count + notes.count;
 }
 
-/** Replaces an address by `[email]` in properties of others' responses. */
+/** Replaces an address with `[email]` in properties of other people's responses. */
 export async function hideInProperties(
   sql: Sql,
   orgId: string,

@@ -71,7 +71,8 @@ export async function readRange(
 
 /**
  * The line of a response in a file, with its end, from a response `r`, its contact `c` and analysis `a`, its survey in
- * `named` and its tags in `tagged`. Postgres makes it: to pass columns on costs the service more than all else of a file.
+ * `named` and its tags in `tagged`. Postgres builds the line, because passing on columns would cost the service more
+ * than everything else.
  */
 function exportLine(sql: Sql, orgId: OrgId, { format, questions }: LineParts): Part {
   if (format === 'csv') {
@@ -85,7 +86,7 @@ function exportLine(sql: Sql, orgId: OrgId, { format, questions }: LineParts): P
 
 type LineParts = { format: ExportFormat; questions: readonly Question[] };
 
-/** The cells of all questions, each after a comma: as one expression, because a function takes a hundred arguments. */
+/** The cells of all questions, each after a comma. They are one expression, because a function takes at most a hundred arguments. */
 const answerCells = (sql: Sql, questions: readonly Question[]): Part =>
   questions.length === 0
     ? sql`null`

@@ -73,7 +73,7 @@ const callerLeft = () => new Refusal('invalid', 'the client closed the request')
 
 const propertyPrefix = 'property.';
 const answerPrefix = 'answer.';
-/** Each is a look into an index for every row. */
+/** Each of them costs an index lookup per row. */
 const maxFacets = 10;
 
 type Queries = Record<string, string[]>;

@@ -106,7 +106,7 @@ export async function addNote(
   { id, text }: { id: string; text: string },
 ): Promise<NoteRow> {
   return await inTransaction(db, async (tx) => {
-    // Serializes the count of notes.
+    // Serializes concurrent requests, which could exceed the limit together.
     await lockResponse(tx, orgId, id);
     const [{ count }] = await tx<[{ count: number }]>`
       select count(*)::int as count from response_notes where org_id = ${orgId} and response_id = ${id}`;

@@ -302,7 +302,7 @@ type ImportedResponse = {
   occurrence?: number;
 };
 
-/** Skips existing responses and returns the ids of new ones. Keeps as many equal responses as the file has. */
+/** Skips existing responses and returns the ids of new ones. Equal rows of a file are separate responses. */
 export async function insertImported(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,

@@ -58,7 +58,7 @@ export function PropertyFilters({ path, query }: PropertyFiltersProps) {
   );
 }
 
-/** Adds a property to the filters, from the values that rows have. */
+/** Offers values of recent rows as property filters to add. */
 export const PropertySelect = ({ properties }: { properties: readonly PropertyValues[] }) =>
   properties.length === 0 ? null : (
     <Select

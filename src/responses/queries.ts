@@ -152,7 +152,7 @@ export const itemText = (sql: Sql, { survey, tags, answers, more }: ItemParts): 
 const ownerOf = (sql: Sql) =>
   sql`case when r.owner_id is not null then (select email from members where id = r.owner_id) end`;
 
-/** Only what has words has an analysis: to look for one of each response takes a third of the time of an export. */
+/** Only responses with text have an analysis. Looking one up for each response would take a third of the time of an export. */
 export const itemJoins = (sql: Sql, orgId: OrgId): Part => sql`
   left join contacts c
     on c.org_id = r.org_id and c.id = r.contact_id
@@ -164,7 +164,7 @@ export const itemJoins = (sql: Sql, orgId: OrgId): Part => sql`
 export const surveyMembers = (sql: Sql): Part =>
   sql`concat(',"survey_name":', to_json(name), ',"survey_type":"', type, '"')`;
 
-/** A filter by survey looks it up once. Otherwise a join takes half of the time of a subquery per row. */
+/** With a filter by survey, looks the survey up once. Otherwise joins, which takes half of the time of a subquery per row. */
 const surveyText = (sql: Sql, orgId: OrgId, surveyId: string | null) =>
   surveyId === null
     ? { survey: sql`named.members`, join: namedJoin(sql, orgId) }
@@ -195,7 +195,7 @@ const tagsOf = (sql: Sql, orgId: OrgId): Part => sql`
     where rt.org_id = r.org_id and rt.response_id = r.id
   ) else '[]' end`;
 
-/** As text. Without a survey that has questions nothing is looked up. */
+/** JSON as text. Looks nothing up if no survey has questions. */
 export const answersOf = (sql: Sql, orgId: OrgId): Part => sql`
   case when ${asksQuestions(sql, orgId)} then coalesce((
     select answers_of(s.questions, given.answers)::text

@@ -15,7 +15,7 @@ export type WaitingAnalysis = {
 
 type Sweep = { after: string | null; by: string };
 
-/** Organizations with due, unclaimed comments, by id, after the one of the last sweep. */
+/** Lists organizations with due, unclaimed comments by id, starting after the last one of the previous sweep. */
 export async function listOrganizationsWaiting(
   sql: Sql,
   { atMost, ...sweep }: Sweep & { atMost: number },
@@ -147,7 +147,7 @@ export const insertWaiting = (sql: Sql, answers: Part, { isHistory = false } = {
   join organizations o on o.id = a.org_id and o.ai_enabled
   on conflict do nothing`;
 
-/** The insert that asks for new analyses of answers, from a select of their org_id and id: more was written since. */
+/** Requests new analyses of responses to which text was added. `answers` selects their org_id and id. */
 export const insertWaitingAgain = (sql: Sql, answers: Part) => sql`
   insert into waiting_analyses as w (org_id, response_id, asked_at)
   select a.org_id, a.id, now()
@@ -156,7 +156,7 @@ export const insertWaitingAgain = (sql: Sql, answers: Part) => sql`
   on conflict (org_id, response_id) do update
     set asked_at = excluded.asked_at, due_at = excluded.due_at, tries = 0, claimed_by = null`;
 
-/** Which analysis is meant: of an answer, as it was asked for. */
+/** Identifies a requested analysis of a response. */
 export type AnalysisTarget = {
   orgId: string;
   responseId: string;

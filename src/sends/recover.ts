@@ -14,7 +14,7 @@ import {
 } from './queries.ts';
 import { maxMailAgeMs, unknownOutcome } from './rules.ts';
 
-/** Longer than an email can be in flight and wait for its outcome to be recorded. */
+/** An email in flight ends, and its outcome is recorded, within this time. */
 const marginSeconds = 180;
 const jobsAtOnce = 20;
 

@@ -124,8 +124,8 @@ const marginMs = 1000;
 type MailAge = { awaited: boolean; claimed_ms_ago: number };
 
 /**
- * Milliseconds for which emails are tried: as long as their request waits. Emails without a waiting request, also
- * because its process died, get the whole time.
+ * Milliseconds for which emails are tried: as long as their request waits. Emails without a waiting request, or whose
+ * request died with its process, get the whole time.
  */
 export function mailTime(mails: readonly MailAge[], deadlineMs: number): number {
   const isAwaited = mails.some(({ awaited }) => awaited);

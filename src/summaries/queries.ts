@@ -317,7 +317,7 @@ export async function deleteAnalyses(sql: Sql, orgId: string, responseIds: reado
   return count;
 }
 
-/** The same as part of a statement, from a select of org_id and id. */
+/** Part of a statement that deletes the analyses of responses. `answers` selects their org_id and id. */
 export const deleteAnalysesOf = (sql: Sql, answers: Part) => sql`
   delete from analyses a
   using (${answers}) as gone (org_id, id)

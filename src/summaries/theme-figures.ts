@@ -56,7 +56,7 @@ type ThemeRow = {
   variance_before: number | null;
 };
 
-/** Themes that the organization does not have itself are found in a sample of the newest responses. */
+/** Themes that the organization has not defined are looked for in a sample of the newest responses. */
 export const sampledResponses = 5_000;
 const maxFoundThemes = 20;
 

@@ -92,7 +92,7 @@ async function readScreen({ db, excerpt }: ThemeScreenTools, c: Context<ScreenEn
 
 type ShownQuote = Omit<ThemeQuote, 'comment'> & { comment: string | null };
 
-/** A screen does not wait longer for the thread that reads comments. */
+/** The longest time that a screen waits for the thread that reads comments. */
 const maxQuoteWaitMs = 2_000;
 
 const readQuotes = (

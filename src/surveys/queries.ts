@@ -291,7 +291,7 @@ export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
     where org_id = ${orgId} and id = ${id} and completed_by = 'answers'`;
 }
 
-/** Returns undefined if the survey has another status than `from`. */
+/** Returns undefined if the status of the survey is not `from`. */
 export async function activate(sql: Sql, orgId: string, id: string, from: 'draft' | 'completed') {
   const [row] = await sql<ManagedSurvey[]>`
     update surveys

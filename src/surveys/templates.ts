@@ -139,7 +139,7 @@ export function templateQuestions(
   }));
 }
 
-/** Translations of the texts that still read as in a template, as fields of one more language. */
+/** Translations of the texts that are unchanged from a template, as fields of one more language. */
 export function translatedFields(
   typed: FormState['typed'],
   organization: string,

@@ -93,7 +93,7 @@ const properties = (palette: Palette) =>
     .map(([name, color]) => `--${name.replace('onAccent', 'on-accent')}:${color};`)
     .join('');
 
-/** Base stylesheet of the survey pages, mobile first. Targets have at least 44 pixels, and sides are logical. */
+/** Base stylesheet of the survey pages, mobile first. Tap targets are at least 44 pixels, and sides are logical. */
 const pageStyle = oneLine(`
 *, ::before, ::after { box-sizing: border-box }
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; background: var(--card) }

@@ -50,7 +50,7 @@ export function SendPreview(props: PreviewProps) {
           </button>
         </form>
       ) : null}
-      {/* Behind the controls, because the links of the email are stops of the keyboard. */}
+      {/* After the controls, because the Tab key stops at each link of the email. */}
       <div class="letterbox">
         <iframe src={`${survey}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
       </div>

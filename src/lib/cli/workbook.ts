@@ -101,7 +101,7 @@ async function parsePart(
   maxSize = maxPartBytes,
 ) {
   if (!entry) return;
-  // The stream refuses parts that unpack to another size than this.
+  // The stream refuses a part whose unpacked size differs from this.
   if (entry.uncompressedSize > maxSize) throw new Error(tooLarge);
   const parser: XmlParser = new Parser();
   parser.on('error', ({ message }) => {
@@ -194,7 +194,7 @@ async function readDateStyles(zip: ZipFile, parts: Parts): Promise<boolean[]> {
   return styles;
 }
 
-/** Reads them as values of CSV, because many cells can have the same one. */
+/** Converts each shared string to a value of CSV once, because many cells can have the same string. */
 async function readSharedStrings(zip: ZipFile, parts: Parts): Promise<string[]> {
   const strings: string[] = [];
   const text = textReader();

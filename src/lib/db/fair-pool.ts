@@ -12,9 +12,9 @@ import {
 } from './db.ts';
 
 /**
- * Runs a slow read in a transaction of its own and cancels it in Postgres when the signal aborts. The connection is
- * released only after the cancellation, which could otherwise hit the next caller's statement. The cancellation uses
- * the connection that `createPoolSlots` leaves free.
+ * Runs a slow read in its own transaction and cancels it in Postgres when the signal aborts. The connection is released
+ * only after the cancellation, which could otherwise hit the next caller's statement. The cancellation uses the
+ * connection that `createPoolSlots` leaves free.
  *
  *     const rows = await runAbortable(db, AbortSignal.timeout(10_000), (sql) => sql`select ...`);
  */
@@ -29,7 +29,7 @@ export async function runAbortable<T>(
       const { pid } = one(await tx<{ pid: number }[]>`select pg_backend_pid() as pid`);
       signal.throwIfAborted();
       let ending: Promise<unknown> | undefined;
-      // Bound to this context, so that the cancellation needs no slot of its own.
+      // Bound to this context, so that the cancellation needs no second slot.
       const end = AsyncLocalStorage.bind(() => {
         ending = (async () => await db`select pg_cancel_backend(${pid})`.catch(() => {}))();
       });
@@ -46,7 +46,7 @@ export async function runAbortable<T>(
   );
 }
 
-/** Requests that still look up the link, session or key that tells their group. */
+/** Requests whose link, session or key is still being looked up, so that their group is unknown. */
 export const ungroupedRequests = 'requests of no group';
 export const serviceWork = 'work of the service';
 

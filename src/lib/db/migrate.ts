@@ -98,7 +98,7 @@ async function waitForLock(session: Sql) {
         )`;
       await session`begin`;
       await session`set local idle_in_transaction_session_timeout = 0`;
-      // Conflicts with itself but not with reads and writes.
+      // This lock mode conflicts with itself but not with reads and writes.
       await session`lock table schema_migrations in share update exclusive mode nowait`;
       return;
     } catch (error) {

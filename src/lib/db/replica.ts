@@ -33,7 +33,7 @@ export async function followReplica(options: ReplicaOptions) {
     connect(options.url, { ...options, connections: size, ...more });
   const pool = open(connections, { onClose: () => skip('has lost a connection') });
   const db = options.share ? options.share(pool) : pool;
-  // A connection of its own, so that a busy pool does not look like an outage.
+  // A separate connection, so that a busy pool does not look like an outage.
   let probe = open(1);
 
   function skip(reason: string) {

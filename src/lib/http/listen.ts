@@ -119,7 +119,7 @@ function starting(request: Request): Response {
 
 type PassedSockets = Readonly<{ count: number; pid: number | null; names: readonly string[] }>;
 
-/** By the socket activation protocol of systemd. */
+/** The first passed socket, as systemd's socket activation protocol defines it. */
 const firstDescriptor = 3;
 
 /** Sockets named `metrics` are for metrics, all others for requests. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import pino from 'pino';
 
-/** Logs an outage once when it begins and once when all subjects that failed have worked again. */
+/** Logs an outage once when it begins and once when every subject that failed has recovered. */
 export function createOutage(log: Log, words: { begins: string; over: string }) {
   const failing = new Set<object>();
   return {

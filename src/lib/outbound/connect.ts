@@ -240,8 +240,8 @@ type ResolveOptions = {
 };
 
 /**
- * Queries name servers directly, because a hostile one could block the few threads of system lookups. The system lookup
- * is only for names in the hosts file, a few at a time, if private targets are allowed.
+ * Queries name servers directly, because a hostile one could block the few threads of system lookups. Only names in the
+ * hosts file use the system lookup, a few at a time, and only if private targets are allowed.
  */
 export function createResolve({
   systemNames,

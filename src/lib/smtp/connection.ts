@@ -224,8 +224,8 @@ export function converse(smtp: SMTPConnection) {
   }
 
   /**
-   * Writes a message and its final dot. A long message is flushed before the dot, so that a connection that breaks
-   * earlier has surely lost it. A server that replies too early is disconnected.
+   * Writes a message and its final dot. A long message is flushed before the dot: if the connection breaks earlier, the
+   * server cannot have accepted it. A server that replies too early is disconnected.
    */
   async function sayMessage(message: Buffer, dot: { isSent: boolean }): Promise<Reply> {
     const reply = nextReply();

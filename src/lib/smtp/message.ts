@@ -181,7 +181,7 @@ function cutAtSlots(body: string, kind: Body['kind']): Body {
   return { kind, pieces };
 }
 
-/** Joins the pieces by soft line breaks, so that each piece stays encoded as it is. */
+/** Joins the pieces with soft line breaks, so that each piece stays encoded as it is. */
 function fillBody({ kind, pieces }: Body, slots: Readonly<Record<string, string>>): string {
   let filled = '';
   // Tracked here, because reading the end of `filled` would flatten the string each time.

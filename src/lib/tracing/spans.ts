@@ -12,7 +12,7 @@ import {
 
 export const errorType = 'error.type';
 
-/** Work that starts later than this after its cause gets a trace of its own, linked to the cause. */
+/** Work that starts later than this after its cause gets its own trace, linked to the cause. */
 const maxTraceMs = 3_600_000;
 
 type Cause = { traceparent: string | null; agoMs: number };
@@ -35,7 +35,7 @@ export function traceWith(newTracer: Tracer | undefined) {
 
 export const isTracing = () => tracer !== undefined;
 
-/** Runs work in a span of its own. Without a tracer, the work gets the `traceparent` of its cause. */
+/** Runs work in its own span. Without a tracer, the work gets the `traceparent` of its cause. */
 export async function inSpan<Result>(
   cause: Cause,
   describe: () => SpanDescription,

@@ -46,7 +46,7 @@ export async function startTelemetry(options: Options) {
   };
 }
 
-/** `attributes` can be overridden by OTEL_RESOURCE_ATTRIBUTES, `named` cannot. Never includes the command line. */
+/** OTEL_RESOURCE_ATTRIBUTES can override `attributes` but not `named`. Never includes the command line. */
 function resourceOf(environment: Options['environment'], program: Options['program']) {
   const setting = environment['OTEL_NODE_RESOURCE_DETECTORS'] || 'service';
   const detectors = setting.split(',').map((name) => name.trim());

@@ -57,7 +57,7 @@ const DetailsForm = v.object({
   properties: v.optional(v.string(), ''),
 });
 
-/** Characters: one word cannot describe how somebody agreed. */
+/** In characters, because one word cannot describe how somebody agreed. */
 const shortestConsent = 10;
 const longestConsent = 1000;
 const ConsentForm = v.object({
@@ -377,7 +377,7 @@ type PropertiesProps = { person: FoundPerson; here: string; form: FormState; may
 
 function Properties({ person, here, form, mayChange }: PropertiesProps) {
   const { name, language, properties } = person;
-  // The language of the person is shown once, and the property says the same.
+  // The property `language` says the same as the language of the person, which is shown already.
   const facts = Object.entries(properties)
     .filter(([key]) => key !== 'language')
     .map(([key, value]) => [key, textOf(value)] as const);

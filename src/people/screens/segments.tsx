@@ -580,7 +580,7 @@ const commonValues = (field: string, properties: readonly PropertyValues[]) =>
     : (properties.find(({ name }) => propertyPrefix + name === field)?.values ?? []);
 
 const fieldOptions = (selected: string, properties: readonly PropertyValues[]) => {
-  // The property `language` sets the language of a person, which is a field of its own.
+  // The property `language` sets the language of a person, which is a separate field.
   const names = properties.flatMap(({ name }) =>
     name === 'language' ? [] : propertyPrefix + name,
   );
@@ -684,7 +684,7 @@ function ConditionRow({ row, at, form, names, properties }: RowProps) {
 type PreviewProps = {
   preview: Awaited<ReturnType<typeof previewPeople>> | undefined;
   people: string;
-  /** The list of all of them. */
+  /** URL of the list of all these people. */
   all?: string;
 };
 

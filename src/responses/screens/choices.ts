@@ -32,7 +32,7 @@ export async function findChoices(sql: Sql, orgId: string, surveyId: string | nu
   return choices!;
 }
 
-/** Values that recent responses have. */
+/** Values of recent responses. */
 export type RecentValues = {
   properties: PropertyValues[];
   themes: string[];

@@ -16,7 +16,7 @@ export type FiltersProps = {
   path: string;
   /** The id of the list. */
   updates: string;
-  /** The ids of other parts that follow the filters. */
+  /** The ids of other parts that the filters change. */
   also: readonly string[];
   query: URLSearchParams;
   choices: FilterChoices;

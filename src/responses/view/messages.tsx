@@ -55,7 +55,7 @@ export function answeredPage({ answer, ...page }: SurveyPage & { answer: ShownAn
   ]);
 }
 
-/** The form of the questions above what was answered, or both as a list. */
+/** The form with the questions above the submitted answer, or both as a list. */
 function answerParts(
   { survey, language, questions, isFinal }: SurveyPage,
   answer: ShownAnswer | null,

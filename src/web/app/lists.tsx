@@ -8,7 +8,7 @@ type SearchedListProps = {
   search: { name: string; label: string; purpose: string; value: string; placeholder?: string };
   found: string;
   about: Child;
-  /** Other parts of the query, which searching and paging keep. */
+  /** Other query parameters, which searching and paging keep. */
   kept?: Readonly<Record<string, string>>;
   none: { title: string; means: string; act?: Child };
   noneFound: { title: string; means: string; act?: never };
@@ -89,9 +89,9 @@ type FilterFormProps = {
   path: string;
   /** The id of the `Live` part that the filters change. */
   updates: string;
-  /** The ids of other parts that follow the filters. */
+  /** The ids of other parts that the filters change. */
   also?: readonly string[];
-  /** Parts of the query without a field. */
+  /** Query parameters without a field. */
   hidden?: readonly (readonly [name: string, value: string])[];
   children?: Child;
 };

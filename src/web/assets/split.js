@@ -11,10 +11,10 @@ const currentAddress = () => location.pathname + location.search;
 const pathOf = (address) => new URL(address, location.href).pathname;
 const searchIn = (address) => new URL(address, location.href).search;
 
-/** The address of the response in the pane. The page of a list shows its first one. */
+/** The address of the response in the pane, which is the first one on the page of a list. */
 const shown = () => pane().dataset.address ?? '';
 const isOpened = () => pathOf(currentAddress()) !== pathOf(listAddress());
-/** The last index of the shown row, which may have left the list since. */
+/** The last index of the shown row, which may no longer be in the list. */
 let shownIndex = 0;
 let pending = new AbortController();
 /** Unsaved notes and replies by the path of their form. */
@@ -32,7 +32,7 @@ async function load(address, init = {}) {
   return { ok: response.ok, page, address: pathname + search };
 }
 
-/** Shows a response in the pane, or as a page of its own if that fails. */
+/** Shows a response in the pane, or on its own page if that fails. */
 async function open(address, { update = 'push', focus = false } = {}) {
   if (address === shown() && focus && isOpened()) return pane().focus();
   try {
@@ -209,7 +209,7 @@ async function refreshList(page) {
   markRow();
 }
 
-// After a filter changed the list, an opened response stays at an address with the new filters.
+// After a filter changed the list, the address of an opened response gets the new filters.
 document.addEventListener('htmx:before:swap', saveDraft);
 document.addEventListener('htmx:after:swap', ({ detail }) => {
   if (!detail.ctx.sourceElement?.matches?.('form.toolbar')) return;

@@ -145,7 +145,7 @@ const toneOfOutcome = {
   none: 'is-even',
 } as const satisfies Record<DayOutcome, string>;
 
-/** A small one for lists: the days of one tone are one path, so that fifty webhooks fit on a page. */
+/** A small chart for lists. The days of one tone are one path, so that fifty webhooks fit on a page. */
 export function SmallUptime({ outcomes }: { outcomes: readonly DayOutcome[] }) {
   const paths = Object.entries(toneOfOutcome)
     .map(([outcome, tone]) => {
