@@ -37,7 +37,7 @@ test('a page address with a trailing slash redirects to the one without', async 
   assert.ok(moved > 20, `only ${moved} moved`);
 });
 
-test('unknown paths and odd slashes are 404 or 400 without a redirect', async () => {
+test('unknown paths and odd slashes return 404 or 400 without a redirect', async () => {
   const odd = ['//evil.test/', '///evil.test//', '/\\\\evil.test/', '/%2F%2Fevil.test/', '//docs/'];
   for (const path of [...odd, '//f/x/', '/nothing/', '/s/', '//']) {
     const { status, location } = await ask('GET', path);

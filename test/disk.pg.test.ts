@@ -44,7 +44,7 @@ const acts: { name: string; leaves: readonly string[]; act: (of: Scene) => unkno
     act: ({ surveyId, write }) => post(`/api/v1/surveys/${surveyId}/send`, write, everyone),
   },
   {
-    name: 'a dry run with a key of its own for each',
+    name: 'a dry run with a new key each time',
     leaves: [],
     act: ({ surveyId, write }) => {
       const headers = { ...write, 'Idempotency-Key': crypto.randomUUID() };
@@ -52,7 +52,7 @@ const acts: { name: string; leaves: readonly string[]; act: (of: Scene) => unkno
     },
   },
   {
-    name: 'a replay of what was replayed already',
+    name: 'a replay of replayed deliveries',
     leaves: [],
     act: ({ webhookId, write }) =>
       post(`/api/webhooks/${webhookId}/replay`, write, { since: '2020-01-01T00:00:00Z' }),

@@ -135,7 +135,7 @@ test('import responses names each bad line and imports none', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-test('response release makes a response on hold count, once', async () => {
+test('the command response release makes a response on hold count once', async () => {
   const { organization, survey, contact, events, answers } = await ask(db);
   const of = { org_id: organization, survey_id: survey };
   const held = { contact_id: contact, source: 'link', held_reason: 'scores_opened', score: 9 };

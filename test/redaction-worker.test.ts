@@ -51,7 +51,7 @@ test('a comment that ends the thread loses all words that could be names', async
   assert.equal(await failing.redact(comment, acme), redacted);
 });
 
-test('a message that came back is read in the thread', async (t) => {
+test('a returned message is read in the thread', async (t) => {
   const reader = createRedactionWorker();
   t.after(reader.stop);
   const message = Buffer.from('\r\n'.repeat(512 * 1024));

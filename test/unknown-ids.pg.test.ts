@@ -107,7 +107,7 @@ function call(key: Record<string, string>, method: string, path: string, body: u
 
 const thingOf = (path: string) => /^\/api\/(?:v1\/)?(\w+)\/\{id\}/.exec(path)![1] as Thing;
 
-test('every kind of resource has such an operation', () => {
+test('every kind of resource has an operation with an id', () => {
   const kinds = operations.map(({ path }) => thingOf(path));
   assert.deepEqual([...new Set(kinds)].sort(), Object.keys(words).sort());
 });
@@ -164,7 +164,7 @@ test('every change needs a write key', async () => {
   assert.deepEqual(await rowsWithoutKeys(), stored);
 });
 
-test('a path beside an id is 405 for the methods of the id', async () => {
+test('a path beside an id returns 405 for the methods of the id', async () => {
   const { paths } = apiDocument(testSettings);
   const pairs = Object.keys(paths).flatMap((path) =>
     Object.keys(paths)

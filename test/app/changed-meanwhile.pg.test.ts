@@ -47,7 +47,7 @@ const resources = [
 ] as const;
 
 for (const { name, path, make, method, field } of resources) {
-  test(`changing a ${name} with an outdated ETag is 412`, async () => {
+  test(`changing a ${name} with an outdated ETag returns 412`, async () => {
     const { id: org, write } = await makeClient(db);
     const id = await make(db, org);
     const get = () => app.request(`${path}/${id}`, { headers: write });

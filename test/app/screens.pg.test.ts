@@ -43,7 +43,7 @@ async function showsWhatIsAskedFor({ path, fields }: FilterForm, headers: Record
   assert.equal(answer.status, 200, `${path}?${query}`);
   const forms = filterFormsOf(await answer.text()).filter((form) => form.path === path);
   for (const { name, value } of given) {
-    // A picked pair may be shown as a field of its own: answer=q_1=o_2 as answer.q_1=o_2.
+    // A picked pair may be shown as a separate field: answer=q_1=o_2 as answer.q_1=o_2.
     const shown = forms.flatMap(({ fields }) =>
       fields.map((of) => `${of.name.replace(`${name}.`, `${name}=`)}=${of.value}`),
     );

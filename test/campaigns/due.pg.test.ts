@@ -78,8 +78,8 @@ const mailed = (
 const added: [what: string, addedMs: number, times: Times, isDue: boolean][] = [
   ['so many days ago', dueMs, {}, true],
   ['a moment less ago', dueMs + 1, {}, false],
-  ['an hour before what was seen', seenMs - hourMs, { seen: seenMs }, false],
-  ['less than an hour before that', seenMs - hourMs + 1, { seen: seenMs }, true],
+  ['an hour before the seen time', seenMs - hourMs, { seen: seenMs }, false],
+  ['less than an hour before the seen time', seenMs - hourMs + 1, { seen: seenMs }, true],
   ['and asked by that', dueMs, { of: 'own' }, false],
   ['and in another campaign, which has not mailed it', dueMs, { of: 'another' }, true],
 ];
@@ -109,8 +109,8 @@ const sent: [what: string, claimedMs: number, sentMs: number, times: Times, isDu
     ...([setMs - afterDays * dayMs, setMs - afterDays * dayMs - 1] as const),
     ...([{ setMs }, false] as const),
   ],
-  ['and claimed an hour before what was seen', seenMs - hourMs, dueMs, { seen: seenMs }, false],
-  ['and claimed less than that before', seenMs - hourMs + 1, dueMs, { seen: seenMs }, true],
+  ['and claimed an hour before the seen time', seenMs - hourMs, dueMs, { seen: seenMs }, false],
+  ['and claimed less than an hour before it', seenMs - hourMs + 1, dueMs, { seen: seenMs }, true],
   ['and reminded of', dueMs, dueMs, { of: 'own' }, false],
   ['in another campaign', dueMs, dueMs, { of: 'another' }, true],
 ];
@@ -131,11 +131,11 @@ const seenUntil: [what: string, claimedMs: number, sentMs: number | null, untilM
   ['has no outcome yet', lateMs, null, lateMs],
   ['falls due later', lateMs, dueMs + 1, lateMs],
   ['is due', lateMs, dueMs, dueMs],
-  ['was claimed an hour before what was seen', seenMs - hourMs, null, dueMs],
-  ['was claimed less than that before', seenMs - hourMs + 1, null, seenMs - hourMs + 1],
+  ['was claimed an hour before the seen time', seenMs - hourMs, null, dueMs],
+  ['was claimed later than that', seenMs - hourMs + 1, null, seenMs - hourMs + 1],
 ];
 for (const [what, claimedMs, finishedMs, untilMs] of seenUntil) {
-  test(`with a mail that ${what}, all is done until ${new Date(untilMs).toISOString()}`, async () => {
+  test(`everything is done until ${new Date(untilMs).toISOString()} if a mail ${what}`, async () => {
     const made = await scene('reminder', { seen: seenMs });
     await mailed(made, { claimedMs, finishedMs });
     const until = await findRemindedUntil(db, made.due);

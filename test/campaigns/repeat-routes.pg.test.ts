@@ -54,7 +54,7 @@ test('repeat rejects invalid values with a sentence and keeps the survey', async
   assert.equal((await call(path)).body.data['repeat'], null);
 });
 
-test('the schedule has 30 days from today, and is 404 for another survey', async () => {
+test('the schedule has 30 days, and returns 404 for another survey', async () => {
   const { orgId, surveyId, path, call } = await scene();
   const sent_at = new Date(Date.now() - 86_400_000);
   await makeContact(db, { org_id: orgId, survey_id: surveyId }, { status: 'sent', sent_at });

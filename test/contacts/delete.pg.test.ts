@@ -64,7 +64,7 @@ test('contact with a mail in flight cannot be deleted', async () => {
   assert.equal(await org.remove(contact_id), 204);
 });
 
-test('deleting a deleted contact is 404 and not audited', async () => {
+test('deleting a deleted contact returns 404 and is not audited', async () => {
   const org = await client();
   const contact = await makeContact(db, org.of);
   let removing: Promise<number> | undefined;

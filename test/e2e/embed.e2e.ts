@@ -54,7 +54,7 @@ test('a corner survey is not shown again after a response', async () => {
   // axe cannot tell whether a single-character cross is text.
   const found = (await violations(page)).filter((text) => !text.includes('too short to determine'));
   assert.deepEqual(found, []);
-  complaints.length = 0; // axe causes messages of its own in the frame
+  complaints.length = 0; // axe causes its own messages in the frame
   assert.equal(await frame.getByRole('button', { name: 'Send answer' }).isVisible(), false);
   await frame.locator('#score-9').check({ force: true });
   await frame.getByRole('button', { name: 'Send answer' }).click();

@@ -60,7 +60,7 @@ test('segments include local days to their exact ends', async () => {
 });
 
 for (const property of [undefined, 'plan']) {
-  test(`Home shows the newest comments of each kind ${property ? 'of a property' : 'of all'}`, async () => {
+  test(`Home shows the newest comments of each kind${property ? ' for a property' : ''}`, async () => {
     const one = { value: 'pro', comment: 'same moment', isLow: true };
     const org = await scene([
       { at: '2026-05-03T06:59:59.999999Z', value: 'pro', comment: 'before' },
@@ -85,7 +85,7 @@ for (const property of [undefined, 'plan']) {
 }
 
 for (const property of [undefined, 'plan']) {
-  test(`Home shows text answers with comments ${property ? 'of a property' : 'of all'}`, async () => {
+  test(`Home shows text answers with comments${property ? ' for a property' : ''}`, async () => {
     const org = await scene([
       { at: begin, value: 'pro', comment: 'Slow' },
       { at: lastMoment, value: 'pro' },
@@ -117,7 +117,7 @@ const beginOfBefore = '2026-05-01T07:00:00.000000Z';
 const spread = { variance: 8, variance_before: 2, score_sums: [4, 8] };
 
 for (const property of [undefined, 'plan']) {
-  test(`each period has the variance of its own scores${property ? ' of a property' : ''}`, async () => {
+  test(`each period has the variance of its own scores${property ? ' for a property' : ''}`, async () => {
     const org = await makeOrganization(db);
     const survey_id = await makeSurvey(db, org, { type: 'ces' });
     const scores = [

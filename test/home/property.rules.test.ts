@@ -31,7 +31,7 @@ const read: [string, Record<string, string[]>, object, string | undefined][] = [
 ];
 
 for (const [fact, queries, properties, error] of read) {
-  test(`of the properties in the query, ${fact} is read`, () => {
+  test(`a query with properties is read: ${fact}`, () => {
     const found = readProperties(queries);
     assert.deepEqual(found.properties, properties);
     assert.deepEqual(found.errors, error ? { property: error } : {});

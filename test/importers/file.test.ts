@@ -253,10 +253,10 @@ const rows: [what: string, columns: Record<string, string>, given: Given, read: 
     {},
     suppressed('bounced', new Date('2026-04-01T10:00:00Z')),
   ],
-  ['a list of those that unsubscribed', email, { as: 'unsubscribed' }, suppressed('unsubscribed')],
-  ['a list of those that bounced', email, { as: 'bounced' }, suppressed('bounced')],
+  ['a list of unsubscribed people', email, { as: 'unsubscribed' }, suppressed('unsubscribed')],
+  ['a list of bounced people', email, { as: 'bounced' }, suppressed('bounced')],
   [
-    'a time of unsubscribing that is none',
+    'an invalid time of unsubscribing',
     { ...email, Unsubscribed: 'soon' },
     {},
     {

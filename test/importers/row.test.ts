@@ -23,7 +23,7 @@ test('score is an integer on the scale, in any spelling', () => {
   assert.equal(scored(''), 'passed');
 });
 
-test('every value except no is a suppression', () => {
+test('yes or a time is a suppression, and no or nothing is a person', () => {
   const person = (unsubscribed: string) =>
     read({ Email: 'ann@people.test', Unsubscribed: unsubscribed });
   for (const no of ['', '0', 'no', 'No', 'false', 'FALSE', 'null', 'never', 'Never'])

@@ -38,7 +38,7 @@ test('Authorization: Bearer works too, and X-API-Key takes precedence', async ()
   assert.equal((await call(both)).status, 401);
 });
 
-test('an unknown key is 401, well-formed or not', async () => {
+test('an unknown key returns 401, well-formed or not', async () => {
   const { read } = await makeClient(db);
   const other = await issueKey(db, await makeOrganization(db), { name: 'gone' });
   await db`delete from api_keys where id = ${other.id}`;
@@ -74,7 +74,7 @@ test('every response has rate-limit headers', async () => {
   assert.match(second.headers.get('RateLimit') ?? '', /^"default";r=42;t=\d+$/);
 });
 
-test('a request over the limit is 429 with Retry-After', async () => {
+test('a request over the limit returns 429 with Retry-After', async () => {
   const { id, read } = await makeClient(db);
   await holdWindows(db, id, 99);
 

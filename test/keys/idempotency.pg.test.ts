@@ -29,7 +29,7 @@ test('a repeat gets the stored response and does not run', async () => {
   assert.equal(await second.text(), await first.text());
 });
 
-test('the same Idempotency-Key with another body is 422', async () => {
+test('the same Idempotency-Key with another body returns 422', async () => {
   const { ran, post, mine } = await shop();
   await post(mine, '{"a":1}');
   const answer = await post(mine, '{"a":2}');
@@ -38,14 +38,14 @@ test('the same Idempotency-Key with another body is 422', async () => {
   assert.equal(ran.times, 1);
 });
 
-test('the same Idempotency-Key with another path or query is 422', async () => {
+test('the same Idempotency-Key with another path or query returns 422', async () => {
   const { post, mine } = await shop();
   await post(mine);
   assert.equal((await post(mine, '{"a":1}', `${path}?dry_run=true`)).status, 422);
   assert.equal((await post(mine, '{"a":1}', '/api/v1/other')).status, 422);
 });
 
-test('a repeat is 409 while the first runs, and then gets its response', async () => {
+test('a repeat returns 409 while the first runs, and then gets its response', async () => {
   const { ran, post, mine, hold } = await shop();
   const release = hold();
   const first = post(mine);

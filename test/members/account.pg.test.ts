@@ -188,7 +188,7 @@ test('a passkey created for another session is not added', async () => {
   assert.doesNotMatch(await page(ann.browser), /Planted/);
 });
 
-test('unlinking single sign-on only changes the own account', async () => {
+test("unlinking single sign-on only changes the member's own account", async () => {
   const [ann, bob] = [await signedInMember(), await signedInMember()];
   const of = [ann.id, bob.id];
   await db`
@@ -263,7 +263,7 @@ test('the account page hides passwords and codes when passwords are off', async 
   assert.doesNotMatch(await page(off, '/account/prove'), /type="password"/);
 });
 
-test('deviceName recognizes browsers that name others too', () => {
+test('deviceName recognizes browsers whose User-Agent names others too', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
   for (const [userAgent, name] of [
     [`Mozilla/5.0 (X11; Linux x86_64) ${webkit} Chrome/140.0 Safari/537.36`, 'Chrome on Linux'],

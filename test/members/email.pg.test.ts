@@ -143,7 +143,7 @@ test('a link only works for the member who requested it', async () => {
   assert.equal((await member.post(link)).status, 303);
 });
 
-test('expired, replaced and older links than a new password do not work', async () => {
+test('links that are expired, replaced or older than the password fail', async () => {
   const member = await signedInMember();
   const expired = await request(member, newAddress());
   await db`update member_links set expires_at = now() where member_id = ${member.id}`;

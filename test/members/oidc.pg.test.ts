@@ -74,7 +74,7 @@ for (const [way, groups] of [
   ['an invitation', []],
   ['a group', [{ group: 'admins', role: 'owner' as const }]],
 ] as const) {
-  test(`the first owner by ${way} sets the time zone of the browser`, async () => {
+  test(`the organization gets the time zone of its first owner by ${way}`, async () => {
     const org = await makeOrganization(db);
     const person = account({ groups: ['admins'] });
     if (way === 'an invitation') await invite(person.email!, 'owner', org);
@@ -291,7 +291,7 @@ const proofs = { password_hash: 'x', totp_secret: Buffer.from('x'), totp_since: 
 
 for (const isProved of [true, false]) {
   const ends = isProved ? 'keeps' : 'loses';
-  test(`linking ${ends} credentials when the email ${isProved ? 'was' : 'was not'} proved`, async () => {
+  test(`linking ${ends} credentials when the email ${isProved ? 'was' : 'was not'} verified`, async () => {
     const person = account();
     const email_proved_at = isProved ? new Date() : null;
     const member = await makeMember(db, { email: person.email, ...proofs, email_proved_at });

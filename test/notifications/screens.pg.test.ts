@@ -41,7 +41,7 @@ test('choosing no notification is saved', async () => {
 });
 
 for (const time_zone of ['Mars', 'VST'])
-  test(`unknown time zone is 422 and keeps the choices: ${time_zone}`, async () => {
+  test(`unknown time zone returns 422 and keeps the choices: ${time_zone}`, async () => {
     const { page, post } = await viewer();
     const answer = await post(page, { events: 'held', digest: 'day', time_zone });
     const html = await answer.text();

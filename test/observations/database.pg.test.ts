@@ -29,7 +29,7 @@ async function inTime(address: string) {
   return scraped;
 }
 
-test('counts waiting work, and the age of the oldest', async (t) => {
+test('counts waiting work and reports the age of the oldest', async (t) => {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
   t.after(() => db`delete from organizations where id = ${org_id}`);
@@ -106,7 +106,7 @@ test('metrics answer in time while the database is down', async () => {
 
   await proxy.cut();
   await until('it is known', async () => (await inTime(address)).value('askback_ready') === 0);
-  await until('what was known is too old', async () => {
+  await until('the known values are too old', async () => {
     const { text } = await inTime(address);
     return !text.includes('askback_queue_jobs');
   });

@@ -12,7 +12,7 @@ const { db, url } = await testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'askback-elsewhere-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** Called from another folder than the clone, without Node on the PATH. */
+/** Called from outside the clone, without Node on the PATH. */
 const askbackElsewhere = (words: string[]) =>
   execFileSync(resolve('ops/askback'), words, {
     cwd: folder,

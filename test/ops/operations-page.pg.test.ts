@@ -37,7 +37,7 @@ const calls = [...page.matchAll(/(?:^|[`(| ])askback ([a-z][^`\n#|]*)/gm)]
     commandLine.commands.some(({ name }) => name.split(' ')[0] === words.split(' ')[0]),
   );
 
-test('operations and runbook contain commands', () => assert.ok(calls.length > 20));
+test('the operations page and the runbook contain commands', () => assert.ok(calls.length > 20));
 
 for (const call of new Set(calls)) {
   test(`the manual's command exists: askback ${call}`, () => {

@@ -87,7 +87,7 @@ test('erasure deletes scores on request and updates totals', async () => {
   await assertTalliesHold(db);
 });
 
-test('erasure of an unknown address is 404 and blocks nothing', async () => {
+test('erasure of an unknown address returns 404 and blocks nothing', async () => {
   const { id, erase } = await scene();
   assert.equal((await erase()).status, 404);
   assert.equal((await db`select from erasures where org_id = ${id}`).length, 0);

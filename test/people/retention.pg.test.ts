@@ -126,7 +126,7 @@ test('retention deletes an inactive contact and keeps its score', async () => {
   await assertTalliesHold(db);
 });
 
-test('retention keeps a contact in rounds until its next round was due', async () => {
+test('retention keeps a contact in rounds until its next round is due', async () => {
   const everyDays = 60;
   const { org, of } = await scene(
     { keep_contacts_days: days },

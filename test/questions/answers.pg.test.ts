@@ -174,7 +174,7 @@ test('answers need a score, and are final after a day', async () => {
   assert.equal((await postJson('/s/unknown/answers', { answers })).status, 404);
 });
 
-test('a closed survey takes no answers, one that completed does', async () => {
+test('a completed survey takes answers until somebody closes it', async () => {
   const { personal, survey } = await asking();
   await post(personal, { score: '9' });
   const answers = [{ question_id: taste.id, value: 3 }];
@@ -226,7 +226,7 @@ test('a shared link accepts answers only with its cookie', async () => {
   assert.equal(await stored(survey), undefined);
 });
 
-test('answers of a response on hold share its hold and its replacement', async () => {
+test('answers of a response on hold are held and replaced with it', async () => {
   const { personal, survey, letTimePass } = await asking();
   await post(personal, { score: '9', topic: 'x' });
   assert.equal((await post(`${personal}/answers`, { [taste.id]: '1' })).status, 200);

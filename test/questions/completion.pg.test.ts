@@ -107,7 +107,7 @@ test('answers on hold are published once the response is released', async () => 
   assert.equal((await bodies()).length, 1);
 });
 
-test('without a subscriber answers are completed all the same', async () => {
+test('answers are completed even without a subscriber', async () => {
   const { personal, organization, bodies } = await scene(['response.received']);
   await post(personal, { score: '9' });
   await post(`${personal}/answers`, { [more.id]: 'Nobody listens' });
@@ -117,7 +117,7 @@ test('without a subscriber answers are completed all the same', async () => {
   assert.deepEqual([row!['done'], await bodies()], [true, []]);
 });
 
-test('a text that cannot be redacted holds up no other response', async () => {
+test('a text that cannot be redacted delays no other response', async () => {
   const [stuck, other] = [await scene(), await scene()];
   for (const [{ personal }, text] of [
     [stuck, 'Stuck'],

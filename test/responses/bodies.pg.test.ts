@@ -29,7 +29,7 @@ test('the longest comment fits into a body, however it is escaped', async () => 
   }
 });
 
-test('a body of 64 KiB is read, one byte more is 413', async () => {
+test('a body of 64 KiB is read, and one byte more returns 413', async () => {
   for (const link of ['personal', 'shared'] as const) {
     const asked = await ask(db);
     assert.equal((await send(asked[link], answerOf(64 * 1024 + 1))).status, 413);
@@ -45,7 +45,7 @@ test('a long body is parsed only if its link exists', async () => {
 });
 
 for (const score of [32768, 2 ** 53, -1, 1e300, 3.5, '100', '-0']) {
-  test(`the score ${score} is 400 on every link`, async () => {
+  test(`the score ${score} returns 400 on every link`, async () => {
     const { personal, shared, answers } = await ask(db);
     for (const link of [personal, shared]) {
       const refused = await postJson(link, { score });

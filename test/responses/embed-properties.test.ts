@@ -9,7 +9,7 @@ const long = (length: number) => '👩'.repeat(length);
 const cases: [what: string, given: unknown, kept: object | null][] = [
   ['an object', { plan: 'pro', seats: 3, paid: true }, { plan: 'pro', seats: 3, paid: true }],
   ['the text of an object', '{"plan":"pro"}', { plan: 'pro' }],
-  ['text that is none', '{"plan"', null],
+  ['incomplete JSON', '{"plan"', null],
   ['nothing', undefined, null],
   ['a list', ['a'], null],
   ['an empty object', {}, null],

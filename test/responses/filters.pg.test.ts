@@ -113,7 +113,7 @@ test('an answer through a link is found by the properties of its contact', async
   assert.equal((await org.found('property.plan=pro')).size, 1);
 });
 
-test('filters by tags, all of which must be present', async () => {
+test('a filter by several tags requires all of them', async () => {
   const org = await client();
   const [one, two] = [await tagOf(org.id, 'one'), await tagOf(org.id, 'two')];
   const [both, first] = [await org.respond(), await org.respond()];

@@ -127,7 +127,7 @@ test('programs get 201 with JSON, by Content-Type or Accept', async () => {
   }
 });
 
-test('a second answer is 409 with the first answer, or JSON', async () => {
+test('a second answer returns 409 with the first answer, or JSON', async () => {
   const { personal, answers } = await ask(db);
   await post(personal, { score: '9', comment: 'Lovely' });
 

@@ -74,7 +74,7 @@ async function arrived(survey: string, address: string, count: number) {
     values (${`share:${survey}:${address}`}, date_trunc('minute', now()) + interval '1 minute', ${count})`;
 }
 
-test('after 300 answers a minute the form keeps the next to send again', async () => {
+test('after 300 answers a minute the form keeps the next one to resend', async () => {
   const { shared, answers, survey } = await ask(db);
   const crowd = visitor(db, { address: '198.51.100.7' });
   await arrived(survey, '198.51.100.7', 299);

@@ -52,7 +52,7 @@ test('a link with a NUL character is a 404 page', async () => {
   assert.equal((await pageOf(page)).heading, 'That did not work');
 });
 
-test('a form of more than 64 KiB is 413', async () => {
+test('a form of more than 64 KiB returns 413', async () => {
   const { personal, answers } = await ask(db);
   const fields = { score: '9', comment: 'x'.repeat(64 * 1024) };
   const page = await post(personal, fields);
@@ -62,7 +62,7 @@ test('a form of more than 64 KiB is 413', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-test('a form with invalid UTF-8 is 400', async () => {
+test('a form with invalid UTF-8 returns 400', async () => {
   const { personal } = await ask(db);
   const body = Buffer.from([0x73, 0x3d, 0xff]);
   const page = await request(personal, { method: 'POST', headers: asPerson, body });
@@ -181,7 +181,7 @@ test('the honeypot field survives an outage', async (t) => {
   assert.match(html, /<input type="hidden" name="topic" value="[^"]+"/);
 });
 
-test('invalid JSON is 400', async () => {
+test('invalid JSON returns 400', async () => {
   const { personal } = await ask(db);
   const headers = { 'Content-Type': 'application/json' };
   const refused = await request(personal, { method: 'POST', headers, body: '{' });

@@ -36,11 +36,11 @@ async function judgedAfter(mail: { days: number; status?: string; elsewhere?: bo
   return 'send' in judgement! ? 'send' : judgement!.reason_code;
 }
 
-test('frequency rule of 30 days counts a mail of 29 days ago', async () => {
+test('frequency rule of 30 days counts a mail sent 29 days ago', async () => {
   assert.equal(await judgedAfter({ days: 29 }), 'frequency');
 });
 
-test('frequency rule of 30 days ignores a mail of 31 days ago', async () => {
+test('frequency rule of 30 days ignores a mail sent 31 days ago', async () => {
   assert.equal(await judgedAfter({ days: 31 }), 'send');
 });
 

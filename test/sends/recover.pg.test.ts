@@ -131,7 +131,7 @@ function counting() {
   return { sent, mailJobs: createMailJobs({ db, log, mailer, progress, settings }) };
 }
 
-test('mail metrics have the time of the attempt and since the claim', async (t) => {
+test('mail metrics have the times since the attempt and since the claim', async (t) => {
   const [sent, stranded] = [await claimed(1), await claimed(1, '25 hours')];
   await failForGood(stranded.orgId);
   const times = new Map<string, (string | number | null)[]>();
@@ -213,7 +213,7 @@ const hands: [name: string, take: (orgId: string) => Promise<unknown>][] = [
 ];
 
 for (const [name, take] of hands) {
-  test(`recovery leaves mails alone whose job is ${name}`, async () => {
+  test(`recovery does not touch mails whose job is ${name}`, async () => {
     const left = await claimed(2);
     await beginMails(db, left.sends.slice(0, 1));
     await db`update mails set sending_at = claimed_at where org_id = ${left.orgId} and sending_at is not null`;
@@ -227,7 +227,7 @@ for (const [name, take] of hands) {
   });
 }
 
-test('recovery leaves mails alone whose request may wait', async () => {
+test('recovery does not touch mails whose request may still wait', async () => {
   const left = await claimed(1, '3 minutes');
   await failForGood(left.orgId, '3 minutes');
   await takeUp();

@@ -141,7 +141,7 @@ test('honours the wait that the analyst asks for', async () => {
   assert.equal(row?.minutes, 20);
 });
 
-test('reanalyzing the history keeps old results until then', async () => {
+test('reanalyzing the history keeps old results until new ones arrive', async () => {
   const org = await makeFeedback(db);
   await org.answer(2, 'Before that time', '2026-04-02');
   const response_id = await org.analyzed(2, 'Terrible', '2026-05-02', saying('old'));

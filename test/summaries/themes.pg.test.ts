@@ -158,7 +158,7 @@ test('a theme shows its two newest comments, redacted', async () => {
   assert.doesNotMatch(text, /nice people/);
 });
 
-test('lists own themes beyond the most frequent ones', async () => {
+test("lists the organization's themes beyond the most frequent ones", async () => {
   const org = await scene();
   await db`insert into themes (org_id, name, words) values (${org.org}, 'Parking', '{garage}')`;
   for (let n = 0; n < 22; n++) {

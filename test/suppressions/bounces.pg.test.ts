@@ -88,7 +88,7 @@ test('bounced contact shows the reply of the server', async () => {
   );
 });
 
-test('report posted twice has the effect of one', async () => {
+test('report posted twice counts once', async () => {
   const mail = await sentMail();
   await Promise.all([mail.hand(report('qmail-unknown')), mail.hand(report('qmail-unknown'))]);
   assert.deepEqual(await mail.kinds(), ['bounced']);
@@ -104,7 +104,7 @@ test("multipart body without headers uses the request's Content-Type", async () 
   assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
 });
 
-test('report in another encoding than UTF-8 is parsed', async () => {
+test('report in an encoding other than UTF-8 is parsed', async () => {
   const mail = await sentMail();
   const text = mail.fill(report('postfix-unknown')).replace("I'm sorry", 'Désolé');
   const answer = await mail.hand(Buffer.from(text, 'latin1'));
@@ -145,7 +145,7 @@ const hostile: [what: string, make: (text: string, send: string) => string][] = 
           'X-Nothing: here\r\n\r\nFinal-Recipient: rfc822; c@d.test\r\nAction: delivered\r\nStatus: 2.0.0\r\nRemote-MTA',
         ),
   ],
-  ['has a status that is none', (text) => text.replace('Status: 5.1.1', 'Status: five')],
+  ['has an invalid status', (text) => text.replace('Status: 5.1.1', 'Status: five')],
   ['is cut off before its status', (text) => text.slice(0, text.indexOf('Action: failed'))],
   ['is one line end', () => '\n'],
   [

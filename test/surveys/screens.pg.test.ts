@@ -242,7 +242,7 @@ test('templates are in the language of the organization, or else in English', as
   assert.match((await get('/new?template=unknown')).text, /template=nps/);
 });
 
-test('a language is added with the texts that still read as in the template', async () => {
+test('adding a language translates texts unchanged from the template', async () => {
   const { get, post } = await member('editor');
   const form = Object.fromEntries(typedIn((await get('/new?template=website-nps')).text));
   const changed = { ...form, thanks: 'Thanks a lot', act: 'add-language', add_language: 'de' };

@@ -50,7 +50,7 @@ for (const { name, here, command } of languages) {
     assert.equal(await post(headers(hours(1)), body), 401, 'a time to come');
     assert.equal(await post({ ...signed, 'webhook-id': 'other' }, body), 401, 'another id');
     const broken = { ...signed, 'X-Service-Signature': '\u00e4' };
-    assert.equal(await post(broken, body), 401, 'a signature that is none');
+    assert.equal(await post(broken, body), 401, 'an invalid signature');
     const rotated = headers(now, { secret: newSecret!, previousSecret: secret! });
     const both = { ...rotated, 'X-Service-Signature': signed['X-Service-Signature']! };
     assert.equal(await post(both, body), 204, 'the second of two signatures');

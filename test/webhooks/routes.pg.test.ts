@@ -57,7 +57,7 @@ test('org_id is optional and must be the organization of the key', async () => {
 const refused: [why: string, change: Record<string, unknown>][] = [
   ['no url', { url: undefined }],
   ['a url that is no text', { url: 7 }],
-  ['a url that is none', { url: 'hooks' }],
+  ['an invalid url', { url: 'hooks' }],
   ['plain http', { url: 'http://hooks.example.com/' }],
   ['another scheme', { url: 'ftp://hooks.example.com/' }],
   ['this machine', { url: 'https://localhost/' }],

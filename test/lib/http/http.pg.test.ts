@@ -49,14 +49,14 @@ const port = (server.address() as { port: number }).port;
 const get = async (path: string, headers = {}) =>
   app.request(path, { headers: { ...write, ...headers } });
 
-test('an API path with a trailing slash is 404 and says so', async () => {
+test('an API path with a trailing slash returns 404 and says so', async () => {
   const answer = await get('/api/v1/busy/');
   assert.equal(answer.status, 404);
   const { error } = (await answer.json()) as { error: string };
   assert.equal(error, 'path not found: remove the trailing slash');
 });
 
-test('an unknown path is 404 with a sentence, a code and the request id', async () => {
+test('an unknown path returns 404 with a sentence, a code and the request id', async () => {
   const answer = await get('/api/v1/nothing', { 'X-Request-Id': 'abc-123' });
   assert.equal(answer.status, 404);
   assert.deepEqual(await answer.json(), {
@@ -66,7 +66,7 @@ test('an unknown path is 404 with a sentence, a code and the request id', async 
   });
 });
 
-test('a wrong method is 405 and lists the allowed ones', async () => {
+test('a wrong method returns 405 and lists the allowed ones', async () => {
   const answer = await app.request('/api/v1/echo/1', { method: 'DELETE', headers: write });
   assert.equal(answer.status, 405);
   assert.equal(answer.headers.get('Allow'), 'GET, HEAD, OPTIONS, PUT');
@@ -85,7 +85,7 @@ test('OPTIONS lists the methods and allows no other origin', async () => {
   assert.equal(answer.headers.get('Access-Control-Allow-Origin'), null);
 });
 
-test('a body that is not JSON is 400', async () => {
+test('a body that is not JSON returns 400', async () => {
   for (const body of ['', '{', 'hello', '{"text":"a\nb"}', '{"a":1}x', "{'a':1}"]) {
     await refuses(await post(body), 400, /^the body is not JSON.*: send a JSON object with/);
   }
@@ -124,7 +124,7 @@ test('unknown fields are ignored and named in a header', async () => {
   assert.equal(many.headers.get('X-Ignored-Fields')?.split(', ').length, 10);
 });
 
-test('a body that is not UTF-8 is 400', async () => {
+test('a body that is not UTF-8 returns 400', async () => {
   const bytes = Buffer.concat([
     Buffer.from('{"text":"'),
     Buffer.from([0xff, 0xfe]),
@@ -133,7 +133,7 @@ test('a body that is not UTF-8 is 400', async () => {
   await refuses(await post(bytes), 400, 'the body is not UTF-8');
 });
 
-test('text that cannot be stored is 400, as a value, a key or deep inside', async () => {
+test('text that cannot be stored returns 400, even as a key or nested', async () => {
   const nul = /a NUL character/;
   await refuses(await post('{"text":"a\\u0000b"}'), 400, nul);
   await refuses(await post('{"a\\u0000":1}'), 400, nul);
@@ -142,24 +142,24 @@ test('text that cannot be stored is 400, as a value, a key or deep inside', asyn
   assert.equal((await post('{"text":"\\ud83d\\ude00"}')).status, 200);
 });
 
-test('a field named __proto__ is 400 and changes no object', async () => {
+test('a field named __proto__ returns 400 and changes no object', async () => {
   await refuses(await post('{"a":{"__proto__":{"polluted":1}}}'), 400, /__proto__/);
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
 });
 
-test('64 levels of nesting are read, 65 and very many are 400', async () => {
+test('64 levels of nesting are read, and more return 400', async () => {
   const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   assert.equal((await post(nested(64))).status, 200);
   await refuses(await post(nested(65)), 400, /nested more than 64 levels/);
   await refuses(await post(nested(500_000)), 400, /nested more than 64 levels/);
 });
 
-test('a body of exactly 1 MiB is read, one byte more is 413', async () => {
+test('a body of exactly 1 MiB is read, and one byte more returns 413', async () => {
   assert.equal((await post(bodyOf(largest))).status, 200);
   await refuses(await post(bodyOf(largest + 1)), 413, 'the body is larger than 1048576 bytes');
 });
 
-test('a declared length over the limit is 413 before a byte is read', async () => {
+test('a declared length over the limit returns 413 before a byte is read', async () => {
   const answer = await talk(
     `POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nX-API-Key: ${write['X-API-Key']}\r\n` +
       'Content-Length: 99999999999\r\n\r\n',
@@ -186,7 +186,7 @@ test('a body without length is read up to the limit', async () => {
   assert.ok(sent < 2 * largest, `${sent} bytes were taken`);
 });
 
-test('an odd path is 404 in every encoding', async () => {
+test('an odd path returns 404 in every encoding', async () => {
   for (const path of [
     '/api/v1/%ZZ',
     '/api/v1/x%00',
@@ -200,11 +200,11 @@ test('an odd path is 404 in every encoding', async () => {
   assert.equal((await app.request('/%00')).status, 404);
 });
 
-test('NUL in a query is 400', async () => {
+test('NUL in a query returns 400', async () => {
   await refuses(await get('/api/v1/stored?text=a%00b'), 400, /a NUL character/);
 });
 
-test('too large headers are 431, a malformed request is 400', async () => {
+test('large headers return 431, and a malformed request returns 400', async () => {
   assert.match(
     await talk(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`),
     /^HTTP\/1.1 431 /,
@@ -212,7 +212,7 @@ test('too large headers are 431, a malformed request is 400', async () => {
   assert.match(await talk('nonsense\r\n\r\n'), /^HTTP\/1.1 400 /);
 });
 
-test('an error is 500 and logged without showing its cause', async () => {
+test('an error returns 500 without its cause, which is logged', async () => {
   lines.length = 0;
   assert.equal((await get('/api/v1/nothing')).status, 404);
   assert.deepEqual(lines, []);
@@ -227,7 +227,7 @@ test('an error is 500 and logged without showing its cause', async () => {
   assert.deepEqual(lines, [['error', 'unhandled error in request', fields]]);
 });
 
-test('a request without database is 503 with Retry-After', async () => {
+test('a request without database returns 503 with Retry-After', async () => {
   const nowhere = connect('postgres://someone@127.0.0.1:1/none', { connections: 1 });
   const answer = await bareApp(nowhere).request('/api/v1/surveys', { headers: write });
   await nowhere.end({ timeout: 0 });
@@ -238,7 +238,7 @@ test('a request without database is 503 with Retry-After', async () => {
   assert.equal(code, 'database_unavailable');
 });
 
-test('a full database disk is 503 database_full', async () => {
+test('a full database disk returns 503 database_full', async () => {
   for (const path of ['/api/v1/full', '/api/v1/full-for-connections']) {
     const answer = await app.request(path, { method: 'POST', headers: write });
     assert.equal(answer.status, 503);
@@ -249,7 +249,7 @@ test('a full database disk is 503 database_full', async () => {
   }
 });
 
-test('a request that waited too long is 503 with Retry-After', async () => {
+test('a request that waited too long returns 503 with Retry-After', async () => {
   const answer = await app.request('/api/v1/busy', { method: 'POST', headers: write });
   assert.equal(answer.status, 503);
   assert.equal(answer.headers.get('Retry-After'), '2');

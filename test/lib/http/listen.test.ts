@@ -62,14 +62,14 @@ function errorIn(answer: string): { error: string; code: string } {
   return JSON.parse(body!);
 }
 
-test('a request with endless headers is 408 and closed', async (t) => {
+test('a request with endless headers returns 408 and is closed', async (t) => {
   const { send } = await opened(t, { headMs: 100 });
   const answer = await text(send('POST / HTTP/1.1\r\nHost: a\r\n'));
   assert.match(answer, /^HTTP\/1.1 408 /);
   assert.equal(errorIn(answer).code, 'request_timeout');
 });
 
-test('a request with an endless body is 408', async (t) => {
+test('a request with an endless body returns 408', async (t) => {
   const { send, requestEnded } = await opened(t, { requestMs: 200, headMs: 200 });
   for (const framing of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
     const head = `POST / HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`;

@@ -196,7 +196,7 @@ test('a cancelled request is never sent', async (t) => {
   assert.deepEqual(bodies, ['second']);
 });
 
-test('a body above 64 KiB is cut and its status counts', async (t) => {
+test('a body above 64 KiB is cut, and the status still counts', async (t) => {
   const { port } = await listen(t, (request, answer) => {
     const length = request.url === '/over' ? 65_537 : 65_536;
     request.resume().on('end', () => answer.write('x'.repeat(length)));
@@ -299,7 +299,7 @@ for (const [what, sent, kept] of bodies) {
   });
 }
 
-test('a bug is thrown', async (t) => {
+test('an invalid header throws instead of becoming an outcome', async (t) => {
   const { port } = await listen(t, ok);
   const headers = { 'x-a': 'one\r\nx-b: two' };
   await assert.rejects(loopback().post(`http://127.0.0.1:${port}/`, { headers }), {

@@ -25,7 +25,7 @@ const cases: [why: string, text: string, mailed: string | undefined][] = [
   ['no domain', 'ada@', undefined],
   ['no @', 'ada.example.com', undefined],
   ['nothing', '', undefined],
-  ['a machine of the own network', 'root@localhost', undefined],
+  ['a machine in the local network', 'root@localhost', undefined],
   ['an address literal', 'ada@[10.0.0.1]', undefined],
   ['a bare IP address', 'ada@10.0.0.1', undefined],
   ['a number that is read as an IP address', 'ada@0x7f.1', undefined],

@@ -216,7 +216,7 @@ test('a message that hangs delays no other message', async () => {
   assert.deepEqual(order, [...Array(50).fill('accepted'), 'lost']);
 });
 
-test('an abort before the final dot loses the message at once', async () => {
+test('aborting before the final dot loses the message at once', async () => {
   const server = await scriptedSmtp({ EHLO: '250 sink', MAIL: noReply });
   await using pool = closing(createSmtpPool(settingsFor(server.url, { connections: 1 })));
   const stop = new AbortController();
@@ -231,7 +231,7 @@ test('an abort before the final dot loses the message at once', async () => {
   );
 });
 
-test('an abort after the final dot is unknown', async () => {
+test('aborting after the final dot makes the outcome unknown', async () => {
   const stop = new AbortController();
   const dot = () => {
     stop.abort();

@@ -44,7 +44,7 @@ type Workbook = {
   is1904?: boolean;
 };
 
-/** Parts of a workbook as Excel writes them. Style 1 is a date, style 2 a date with a format of its own. */
+/** Parts of a workbook as Excel writes them. Style 1 is a date, style 2 a date with a custom format. */
 export function workbookParts({ sheets, strings = [], is1904 = false }: Workbook) {
   const id = (at: number) => `rId${at + 1}`;
   return {
