@@ -46,12 +46,12 @@ create type tally_delta as (
 create table analyses (
   org_id uuid not null,
   response_id uuid not null,
-  sentiment text,                                  -- positive, negative, mixed or neutral
-  themes text[] not null default '{}'::text[],     -- names of the themes in the comment
-  churn_risk text,                                 -- how likely the contact is to leave
-  summary text,                                    -- a short summary of the comment
-  provider text not null,                          -- name of the analyst
-  analyzed_at timestamptz not null default now(),  -- when the analysis was made
+  sentiment text,   -- positive, negative, mixed or neutral
+  themes text[] not null default '{}'::text[],
+  churn_risk text,  -- how likely the contact is to leave
+  summary text,
+  provider text not null,
+  analyzed_at timestamptz not null default now(),
   constraint analyses_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
   constraint analyses_pkey primary key (org_id, response_id)
 );
@@ -59,17 +59,17 @@ create trigger analyses_added after insert on analyses for each row execute func
 create trigger analyses_changed after update of sentiment, themes on analyses for each row when (old.sentiment is distinct from new.sentiment or old.themes is distinct from new.themes) execute function facet_analyzed_response();
 create trigger analyses_removed after delete on analyses referencing old table as changed for each statement execute function facet_unanalyzed_responses();
 
--- A key for programs that call the API. Only the hash of its secret is stored, so that a leaked backup contains no usable key.
+-- A key for programs that call the API. Only the SHA-256 of its secret part is stored, so that a leaked backup contains no usable key.
 create table api_keys (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,                       -- what the key is for
-  public_id text not null,                  -- the eight characters after ask_live_, to find the key
-  secret_hash bytea not null,               -- SHA-256 of the secret part
-  permission text not null default 'read',  -- read, or read and write
-  expires_at timestamptz,                   -- when the key expires. Null for never
-  revoked_at timestamptz,                   -- when the key was revoked
-  last_used_at timestamptz,                 -- last use, to the minute
+  name text not null,
+  public_id text not null,   -- the eight characters after ask_live_, to find the key
+  secret_hash bytea not null,
+  permission text not null default 'read',
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,  -- last use, to the minute
   created_at timestamptz not null default now(),
   constraint api_keys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint api_keys_permission_check check (permission = any (array['read', 'write'])),
@@ -84,11 +84,11 @@ create index api_keys_by_organization on api_keys (org_id);
 create table asked_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  quarter timestamptz not null,            -- start of the quarter hour
+  quarter timestamptz not null,
   slot integer not null,                   -- 0 for the folded total, otherwise the pid of the backend that writes it
-  asked integer not null default 0,        -- contacts that were first mailed in the quarter hour
+  asked integer not null default 0,
   undelivered integer not null default 0,  -- asked contacts whose mail failed or bounced later
-  answered integer not null default 0,     -- asked contacts that have responded
+  answered integer not null default 0,
   constraint asked_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint asked_tallies_pkey primary key (survey_id, quarter, slot)
 ) with (fillfactor=50);
@@ -99,9 +99,9 @@ create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where s
 create table audit_events (
   id uuid not null default gen_random_uuid(),
   org_id uuid,                                 -- organization of the act. Null for acts on the deployment
-  at timestamptz not null default now(),       -- when the act happened
+  at timestamptz not null default now(),
   act text not null,                           -- name of the act, such as key.created
-  actor_kind text not null,                    -- member, key, command, job or visitor
+  actor_kind text not null,
   actor_id uuid,                               -- id of the member or key. Null for the command line, jobs and visitors
   actor text not null,                         -- name of the actor at that time
   target text,                                 -- kind of the target
@@ -121,10 +121,10 @@ create index audit_events_of_retention on audit_events (org_id, at desc) where a
 create table blocked_mails (
   org_id uuid not null,
   survey_id uuid not null,
-  email text not null,                                                  -- the address that was not mailed
-  email_key text not null generated always as (lower(email)) stored,    -- the address in lower case, to compare addresses
+  email text not null,
+  email_key text not null generated always as (lower(email)) stored,
   reason_code text not null,                                            -- the rule
-  reason text not null,                                                 -- the rule in words
+  reason text not null,
   blocked_at timestamptz not null default now(),                        -- time of the first request on that day
   blocked_on date not null default ((now() at time zone 'UTC'))::date,  -- that day, UTC
   constraint blocked_mails_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
@@ -134,15 +134,15 @@ create index blocked_mails_by_age on blocked_mails (blocked_on);
 
 -- Mails of a campaign that were claimed together. Their outcomes are counted in mails, and stored here once all mails have one.
 create table campaign_batches (
-  id uuid not null,                               -- request_id of its mails
+  id uuid not null,        -- request_id of its mails
   org_id uuid not null,
   campaign_id uuid not null,
-  mails integer not null,                         -- number of mails that were claimed and not withdrawn
-  sent integer,                                   -- number of sent mails, stored once all have an outcome
-  blocked integer,                                -- mails that a rule blocked after the claim, or whose contact was deleted
-  failed integer,                                 -- number of failed mails, stored once all have an outcome
-  claimed_at timestamptz not null default now(),  -- when its mails were claimed
-  ended_at timestamptz,                           -- when all of them had an outcome
+  mails integer not null,  -- number of mails that were claimed and not withdrawn
+  sent integer,
+  blocked integer,         -- mails that a rule blocked after the claim, or whose contact was deleted
+  failed integer,
+  claimed_at timestamptz not null default now(),
+  ended_at timestamptz,    -- when all of them had an outcome
   constraint campaign_batches_check check ((ended_at is null) = (sent is null) and (ended_at is null) = (blocked is null) and (ended_at is null) = (failed is null)),
   constraint campaign_batches_mails_check check (mails >= 0),
   constraint campaign_batches_org_id_campaign_id_fkey foreign key (org_id, campaign_id) references campaigns(org_id, id) on delete cascade,
@@ -158,9 +158,9 @@ create table campaign_contacts (
   survey_id uuid not null,
   campaign_id uuid not null,
   contact_id uuid not null,
-  batch_id uuid,     -- batch with which its mail was claimed
+  batch_id uuid,
   reason_code text,  -- rule that blocked the mail
-  reason text,       -- the rule in words
+  reason text,
   created_at timestamptz not null default now(),
   constraint campaign_contacts_org_id_campaign_id_fkey foreign key (org_id, campaign_id) references campaigns(org_id, id) on delete cascade,
   constraint campaign_contacts_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
@@ -178,10 +178,10 @@ create table campaigns (
   kind text not null default 'campaign',  -- campaign if somebody started it, asking for automatic sends, round for later rounds, or reminder. One row each for the last three
   reminder smallint not null default 0,   -- number of the reminder, or 0
   after_days integer,                     -- days until the reminder or the automatic mail
-  name text not null,                     -- shown in lists
-  status text not null,                   -- scheduled, running, paused, finished, stopped or refused
+  name text not null,
+  status text not null,
   send_at timestamptz,                    -- scheduled start. Null for at once
-  per_hour integer,                       -- maximum of mails per hour. Null for no limit
+  per_hour integer,
   audience jsonb,                         -- people who are added at the start: "people", or an object with segment_id or filter. Null for pending contacts only
   reason text,                            -- why the service refused, stopped or paused it
   month date,                             -- the month whose quota its mails use
@@ -195,7 +195,7 @@ create table campaigns (
   seen_until timestamptz,                 -- for automatic sends and reminders: earlier contacts or mails need no further check
   created_at timestamptz not null default now(),
   started_at timestamptz,                 -- when its contacts were judged
-  finished_at timestamptz,                -- when it finished or was stopped or refused
+  finished_at timestamptz,
   constraint campaigns_audience_check check (jsonb_typeof(audience) = any (array['string', 'object'])),
   constraint campaigns_check check ((kind = 'reminder') = (reminder > 0)),
   constraint campaigns_kind_check check (kind = any (array['campaign', 'asking', 'reminder', 'round'])),
@@ -216,12 +216,12 @@ create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder)
 create table canned_texts (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,  -- as members choose it
-  text text not null,  -- what is inserted
+  name text not null,
+  text text not null,
   created_at timestamptz not null default now(),
   constraint canned_texts_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint canned_texts_text_check check (char_length(text) >= 1 and char_length(text) <= 5000),
-  constraint canned_texts_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint canned_texts_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint canned_texts_pkey primary key (id)
 );
 create unique index canned_texts_one_per_name on canned_texts (org_id, name);
@@ -230,8 +230,8 @@ create unique index canned_texts_one_per_name on canned_texts (org_id, name);
 create table contact_upload_chunks (
   org_id uuid not null,
   upload_id uuid not null,
-  place integer not null,  -- its place in the list, from 0
-  chunk text not null,     -- a part of the text of the list
+  place integer not null,
+  chunk text not null,
   constraint contact_upload_chunks_org_id_upload_id_fkey foreign key (org_id, upload_id) references contact_uploads(org_id, id) on delete cascade,
   constraint contact_upload_chunks_pkey primary key (upload_id, place)
 );
@@ -240,9 +240,9 @@ create table contact_upload_chunks (
 create table contact_upload_rejects (
   org_id uuid not null,
   upload_id uuid not null,
-  line integer not null,  -- line of the file
-  value text not null,    -- the value of the address column
-  reason text not null,   -- why the row was skipped
+  line integer not null,
+  value text not null,  -- the value of the address column
+  reason text not null,
   constraint contact_upload_rejects_org_id_upload_id_fkey foreign key (org_id, upload_id) references contact_uploads(org_id, id) on delete cascade,
   constraint contact_upload_rejects_pkey primary key (upload_id, line)
 );
@@ -254,18 +254,18 @@ create table contact_uploads (
   survey_id uuid not null,
   name text not null,           -- name of the file
   uploaded_by uuid,             -- the member, who can have one waiting list per survey
-  bytes integer not null,       -- of the file
-  delimiter text not null,      -- the column separator
+  bytes integer not null,
+  delimiter text not null,
   first_line integer not null,  -- line number of the first row in the file
-  has_header boolean not null,  -- true if the first row seems to be a header
+  has_header boolean not null,
   rows integer not null,        -- rows of the file, without the header
   sheets jsonb,                 -- the sheets of a workbook that waits for its import: name, rows and place of the text of each
-  added integer,                -- new contacts
+  added integer,
   known integer,                -- contacts that were already on the survey
   repeated integer,             -- rows with the address of an earlier row
   rejected integer,             -- number of skipped rows. Only the first ones are stored
   created_at timestamptz not null default now(),
-  imported_at timestamptz,      -- when its contacts were imported
+  imported_at timestamptz,
   constraint contact_uploads_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint contact_uploads_pkey primary key (id),
   constraint contact_uploads_org_id_id_key unique (org_id, id)
@@ -276,20 +276,20 @@ create unique index contact_uploads_waiting on contact_uploads (org_id, survey_i
 
 -- An address in one round of a survey, in which it is asked once.
 create table contacts (
-  id uuid not null default id_at(clock_timestamp()),                  -- begins with the creation time, so that new rows are adjacent in indexes
+  id uuid not null default id_at(clock_timestamp()),
   org_id uuid not null,
   survey_id uuid not null,
-  email text not null,                                                -- as entered
-  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
-  round smallint not null default 1,                                  -- number of the round, from 1
-  superseded boolean not null default false,                          -- true once a later round of the address has begun
-  name text,                                                          -- as entered, for the greeting
-  properties jsonb not null default '{}'::jsonb,                      -- custom fields that the organization keeps with the contact
-  status text not null default 'pending',                             -- progress of the survey with this contact
-  failure_reason text,                                                -- why its mail failed or bounced
-  token text not null,                                                -- the part of the personal link that names the contact
-  sent_at timestamptz,                                                -- when its first mail was accepted by the mail server
-  responded_at timestamptz,                                           -- when its response was recorded
+  email text not null,
+  email_key text not null generated always as (lower(email)) stored,
+  round smallint not null default 1,
+  superseded boolean not null default false,      -- true once a later round of the address has begun
+  name text,
+  properties jsonb not null default '{}'::jsonb,  -- custom fields that the organization keeps with the contact
+  status text not null default 'pending',
+  failure_reason text,
+  token text not null,                            -- the part of the personal link that names the contact
+  sent_at timestamptz,                            -- when its first mail was accepted by the mail server
+  responded_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint contacts_round_check check (round > 0),
@@ -316,32 +316,32 @@ create table delivery_attempts (
   org_id uuid not null,
   webhook_id uuid not null,
   delivery_id uuid not null,              -- a row of pending_deliveries, later of ended_deliveries
-  number smallint not null,               -- counted from 1
-  status_code smallint,                   -- status of the response
-  response_body text,                     -- beginning of the response
+  number smallint not null,
+  status_code smallint,
+  response_body text,
   error text,                             -- why there was no response
-  duration_ms integer not null,           -- until the response or the error
+  duration_ms integer not null,
   at timestamptz not null default now(),  -- when it ended
   constraint delivery_attempts_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint delivery_attempts_pkey primary key (webhook_id, delivery_id, number)
 );
 
--- An event for one webhook with its outcome. Only updated to erase the subscriber's response.
+-- An event for one webhook with its outcome. Columns are as in pending_deliveries. Only updated to erase the subscriber's response.
 create table ended_deliveries (
   org_id uuid not null,
   webhook_id uuid not null,
-  id uuid not null default id_at(now()),     -- begins with the creation time, so that the key lists newest first
-  event_id uuid not null,                    -- a row of events, as in pending_deliveries
-  message_id uuid,                           -- the webhook-id header of a redelivery, which is the id of the first delivery. Null for its own id
-  delivered_at timestamptz,                  -- when it was accepted
-  duration_ms integer,                       -- duration of the successful attempt
-  attempts smallint not null default 0,      -- attempts made
-  status_code smallint,                      -- of the last attempt
-  is_test boolean not null default false,    -- true for a test, which never counts as success or failure
-  is_replay boolean not null default false,  -- true if a replay created it. The original stays skipped or failed
-  undelivered text,                          -- failed, or skipped because the webhook was inactive. Null if it was delivered
-  response_body text,                        -- beginning of the last response
-  traceparent text,                          -- its own trace, if it differs from the event's
+  id uuid not null default id_at(now()),
+  event_id uuid not null,
+  message_id uuid,
+  delivered_at timestamptz,
+  duration_ms integer,  -- duration of the successful attempt
+  attempts smallint not null default 0,
+  status_code smallint,
+  is_test boolean not null default false,
+  is_replay boolean not null default false,
+  undelivered text,     -- failed, or skipped because the webhook was inactive. Null if it was delivered
+  response_body text,
+  traceparent text,
   constraint ended_deliveries_check check ((undelivered is null) = (delivered_at is not null)),
   constraint ended_deliveries_undelivered_check check (undelivered = any (array['failed', 'skipped'])),
   constraint ended_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
@@ -354,12 +354,12 @@ create index ended_deliveries_missed on ended_deliveries (webhook_id, undelivere
 create table erasures (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  address_hash bytea not null,                   -- keyed hash of the address in lower case: see the function keyed_hash
-  scores text not null,                          -- kept as anonymous responses, or deleted with everything else
-  counts jsonb not null,                         -- number of deleted or emptied rows by kind
-  erased_at timestamptz not null default now(),  -- when the person was erased
-  allowed_at timestamptz,                        -- when an owner unblocked the address
-  filed_at timestamptz,                          -- when the current version of this row was appended to the file of erasures
+  address_hash bytea not null,  -- keyed hash of the address in lower case: see the function keyed_hash
+  scores text not null,         -- kept as anonymous responses, or deleted with everything else
+  counts jsonb not null,        -- number of deleted or emptied rows by kind
+  erased_at timestamptz not null default now(),
+  allowed_at timestamptz,       -- when an owner unblocked the address
+  filed_at timestamptz,         -- when the current version of this row was appended to the file of erasures
   constraint erasures_address_hash_check check (octet_length(address_hash) = 32),
   constraint erasures_counts_check check (jsonb_typeof(counts) = 'object'),
   constraint erasures_scores_check check (scores = any (array['kept', 'deleted'])),
@@ -373,8 +373,8 @@ create unique index erasures_in_force on erasures (org_id, address_hash) where a
 -- An event for at least one webhook, shared by its deliveries.
 create table events (
   org_id uuid not null,
-  id uuid not null default id_at(now()),       -- begins with the time of the event
-  type text not null,                          -- name of the event
+  id uuid not null default id_at(now()),
+  type text not null,
   body text not null,                          -- the exact bytes that are signed and posted
   traceparent text,                            -- the trace that the event began in
   used_at timestamptz not null default now(),  -- when its newest delivery was created
@@ -385,7 +385,7 @@ create table events (
 
 -- Former slugs of organizations. URLs with them redirect to the current slug.
 create table former_slugs (
-  slug text not null,  -- as used in URLs
+  slug text not null,
   org_id uuid not null,
   constraint former_slugs_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint former_slugs_pkey primary key (slug)
@@ -396,13 +396,13 @@ create index former_slugs_by_organization on former_slugs (org_id);
 create table hour_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  hour timestamptz not null,              -- start of the hour of created_at, UTC
-  slot integer not null,                  -- 0 for the folded total, otherwise the pid of the backend that writes it
-  promoters integer not null default 0,   -- responses that count as promoter
-  passives integer not null default 0,    -- responses that count as passive
-  detractors integer not null default 0,  -- responses that count as detractor
-  score_sum integer not null default 0,   -- sum of all scores
-  contacts integer not null default 0,    -- contacts added in that hour
+  hour timestamptz not null,            -- start of the hour of created_at, UTC
+  slot integer not null,                -- 0 for the folded total, otherwise the pid of the backend that writes it
+  promoters integer not null default 0,
+  passives integer not null default 0,
+  detractors integer not null default 0,
+  score_sum integer not null default 0,
+  contacts integer not null default 0,  -- contacts added in that hour
   constraint hour_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint hour_tallies_pkey primary key (survey_id, hour, slot)
 ) with (fillfactor=80);
@@ -411,12 +411,12 @@ create index hour_tallies_to_fold on hour_tallies (survey_id, hour) where slot <
 
 -- The response to a POST with an Idempotency-Key, for repeats.
 create table idempotency_keys (
-  key_id uuid not null,                                                                          -- the API key of the request
-  name text not null,                                                                            -- the value of the header
-  request_hash bytea not null,                                                                   -- SHA-256 of path, query and body, to detect the same name on another request
-  status smallint,                                                                               -- status of the response. Null while the request is running
-  answer bytea,                                                                                  -- the body, compressed and sealed, because it may contain a secret that is shown once
-  answer_bytes integer not null generated always as (coalesce(octet_length(answer), 0)) stored,  -- size of the response. Null if it was too large to store
+  key_id uuid not null,
+  name text not null,           -- the value of the header
+  request_hash bytea not null,  -- SHA-256 of path, query and body, to detect the same name on another request
+  status smallint,              -- status of the response. Null while the request is running
+  answer bytea,                 -- the body, compressed and sealed, because it may contain a secret that is shown once. Null if there was no room for it
+  answer_bytes integer not null generated always as (coalesce(octet_length(answer), 0)) stored,
   created_at timestamptz not null default now(),
   constraint idempotency_keys_key_id_fkey foreign key (key_id) references api_keys(id) on delete cascade,
   constraint idempotency_keys_pkey primary key (key_id, name)
@@ -428,8 +428,8 @@ create index idempotency_keys_by_size on idempotency_keys (key_id) include (answ
 create table import_chunks (
   org_id uuid not null,
   import_id uuid not null,
-  file integer not null,   -- the place of the file in its import
-  place integer not null,  -- the place of the chunk in its file, from 0
+  file integer not null,  -- the place of the file in its import
+  place integer not null,
   chunk text not null,
   constraint import_chunks_org_id_import_id_fkey foreign key (org_id, import_id) references imports(org_id, id) on delete cascade,
   constraint import_chunks_pkey primary key (import_id, file, place)
@@ -442,11 +442,11 @@ create table import_files (
   place integer not null,
   name text not null,
   bytes integer not null default 0,
-  kind text,                        -- kind of data that the member chose; null to detect it from the columns
+  kind text,                        -- kind of data that the member chose. Null to detect it from the columns
   plan jsonb,                       -- the kind of data and the columns of the file
   counts jsonb,                     -- numbers of its rows by what happens to them
-  reason text,                      -- why it cannot be imported
-  imported jsonb,                   -- numbers of new rows
+  reason text,
+  imported jsonb,
   done integer not null default 0,  -- rows imported so far, without invalid and skipped ones
   constraint import_files_kind_check check (kind = any (array['responses', 'people', 'unsubscribed', 'bounced'])),
   constraint import_files_org_id_import_id_fkey foreign key (org_id, import_id) references imports(org_id, id) on delete cascade,
@@ -459,11 +459,11 @@ create table imports (
   org_id uuid not null,
   service text not null,
   survey_id uuid,           -- null until the import creates a survey
-  type text,                -- scale of the responses; null until it is chosen or found in the files
+  type text,                -- scale of the responses. Null until it is chosen or found in the files
   time_zone text not null,  -- of times without an offset, and of the months of the comparison
   status text not null default 'uploading',
-  reason text,              -- why it failed
-  actor jsonb not null,     -- the member who imports
+  reason text,
+  actor jsonb not null,
   before jsonb,             -- the responses of the survey by month before the import
   after jsonb,              -- the responses of the survey by month after the import
   created_at timestamptz not null default now(),
@@ -471,7 +471,7 @@ create table imports (
   finished_at timestamptz,
   constraint imports_service_check check (service = any (array['delighted', 'asknicely', 'csv'])),
   constraint imports_status_check check (status = any (array['uploading', 'checking', 'checked', 'importing', 'finished', 'failed'])),
-  constraint imports_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint imports_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint imports_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint imports_pkey primary key (id),
   constraint imports_org_id_id_key unique (org_id, id)
@@ -503,10 +503,10 @@ create table link_visits (
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  kind text not null,                             -- view for the page, trap for the hidden link, post for a submission
-  method text not null,                           -- of the HTTP request
-  score smallint,                                 -- the score in the link
-  visited_at timestamptz not null default now(),  -- when it was requested
+  kind text not null,  -- view for the page, trap for the hidden link, post for a submission
+  method text not null,
+  score smallint,      -- the score in the link
+  visited_at timestamptz not null default now(),
   constraint link_visits_kind_check check (kind = any (array['view', 'trap', 'post'])),
   constraint visits_belong_to_contact foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
   constraint link_visits_pkey primary key (contact_id, visited_at, id)
@@ -526,39 +526,39 @@ create table mail_usage (
 -- A mail in the built-in mailbox, which is used without a mail server.
 create table mailbox_messages (
   id uuid not null default gen_random_uuid(),
-  mail_from text not null,                         -- sender of the envelope
-  rcpt_to text not null,                           -- recipient of the envelope
-  subject text not null,                           -- as shown in the list
-  raw bytea not null,                              -- the complete message
-  received_at timestamptz not null default now(),  -- when it arrived
+  mail_from text not null,
+  rcpt_to text not null,
+  subject text not null,
+  raw bytea not null,
+  received_at timestamptz not null default now(),
   constraint mailbox_messages_pkey primary key (id)
 );
 create index mailbox_messages_newest_first on mailbox_messages (received_at desc, id desc);
 
 -- A mail to one contact, claimed by a request and sent by a job.
 create table mails (
-  id uuid not null default id_at(clock_timestamp()),                  -- begins with the creation time, so that new rows are adjacent in indexes
+  id uuid not null default id_at(clock_timestamp()),
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  request_id uuid not null,                                           -- the request or campaign batch that claimed it
-  email text not null,                                                -- the recipient, as entered
-  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
-  status text not null default 'claimed',                             -- claimed before the first attempt, sending during one, unknown if the process died in one
-  round smallint not null default 1,                                  -- the round of its contact
-  blocks_resend boolean not null default true,                        -- true if the address must not get another mail of the survey in this round, or another such reminder, because this one was or may have been sent, or is about to be
-  awaited boolean not null default true,                              -- true if a request waits for the outcome. Otherwise the mail is retried for a day
-  reminder smallint not null default 0,                               -- number of the reminder, or 0 for the first mail
-  reminds_of uuid,                                                    -- the mail whose thread a reminder continues
-  attempts smallint not null default 0,                               -- started attempts
-  reason text,                                                        -- why it failed or was deferred, in the words of the mail server
-  reason_code text,                                                   -- the kind of failure
-  server_reply text,                                                  -- reply of the mail server that accepted it
-  month date not null,                                                -- the month whose quota it uses
-  traceparent text,                                                   -- the trace of the request that claimed it
-  claimed_at timestamptz not null default now(),                      -- when it was claimed
-  sending_at timestamptz,                                             -- when the last attempt began
-  finished_at timestamptz,                                            -- when its outcome was recorded
+  request_id uuid not null,                     -- the request or campaign batch that claimed it
+  email text not null,
+  email_key text not null generated always as (lower(email)) stored,
+  status text not null default 'claimed',       -- claimed before the first attempt, sending during one, unknown if the process died in one
+  round smallint not null default 1,
+  blocks_resend boolean not null default true,  -- true if the address must not get another mail of the survey in this round, or another such reminder, because this one was or may have been sent, or is about to be
+  awaited boolean not null default true,        -- true if a request waits for the outcome. Otherwise the mail is retried for a day
+  reminder smallint not null default 0,         -- number of the reminder, or 0 for the first mail
+  reminds_of uuid,                              -- the mail whose thread a reminder continues
+  attempts smallint not null default 0,         -- started attempts
+  reason text,                                  -- why it failed or was deferred, in the words of the mail server
+  reason_code text,
+  server_reply text,                            -- reply of the mail server that accepted it
+  month date not null,                          -- the month whose quota it uses
+  traceparent text,                             -- the trace of the request that claimed it
+  claimed_at timestamptz not null default now(),
+  sending_at timestamptz,                       -- when the last attempt began
+  finished_at timestamptz,
   constraint mails_block_resend_unless_failed check (blocks_resend = (status <> 'failed')),
   constraint mails_check check ((reminder > 0) = (reminds_of is not null)),
   constraint mails_reminder_check check (reminder >= 0 and reminder <= 3),
@@ -572,19 +572,19 @@ create index mails_by_contact on mails (contact_id);
 create index mails_by_request on mails (request_id);
 create unique index mails_once on mails (survey_id, email_key, round, reminder) where blocks_resend;
 
--- A link for the first sign-up, an invitation, a new password or a new email, which works once. Only the hash of its token is stored.
+-- A link for the first sign-up, an invitation, a new password or a new email, which works once. Only the SHA-256 of its token is stored.
 create table member_links (
-  token_hash bytea not null,                    -- SHA-256 of the token in the link
+  token_hash bytea not null,
   id uuid not null default gen_random_uuid(),   -- identifies an invitation in lists
-  kind text not null,                           -- welcome, invitation, reset or email
+  kind text not null,
   email text,                                   -- address of an invited person, or the new address of a member
   member_id uuid,                               -- member whose password or email the link changes
   org_id uuid,                                  -- organization of an invitation, if any
-  role text,                                    -- role of an invitation
+  role text,
   is_operator boolean not null default false,   -- true if the link makes the person an operator
   proves_email boolean not null default false,  -- true if the link was only mailed and never shown, so that using it proves the address
-  expires_at timestamptz not null,              -- when the link stops working
-  used_at timestamptz,                          -- when the link was used
+  expires_at timestamptz not null,
+  used_at timestamptz,
   created_at timestamptz not null default now(),
   constraint member_links_check check ((role is null) = (org_id is null)),
   constraint member_links_check1 check ((kind = any (array['reset', 'email'])) = (member_id is not null)),
@@ -604,9 +604,9 @@ create index member_links_by_organization on member_links (org_id) where org_id 
 -- A person who signs in.
 create table members (
   id uuid not null default gen_random_uuid(),
-  email text not null,                                                -- as entered
+  email text not null,
   email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to find members
-  name text not null,                                                 -- shown to other members
+  name text not null,
   password_hash text,                                                 -- argon2id with its parameters and salt. Null for no sign-in by password
   totp_secret bytea,                                                  -- secret of the one-time codes, sealed. Not in use before totp_since
   totp_since timestamptz,                                             -- when the first code was accepted
@@ -628,8 +628,8 @@ create table members (
 create table memberships (
   org_id uuid not null,
   member_id uuid not null,
-  role text not null,  -- viewer, editor or owner
-  group_role text,     -- the last role from groups of the OpenID provider. The role follows the groups while both are the same
+  role text not null,
+  group_role text,  -- the last role from groups of the OpenID provider. The role follows the groups while both are the same
   created_at timestamptz not null default now(),
   constraint memberships_group_role_check check (group_role = any (array['viewer', 'editor', 'owner'])),
   constraint memberships_role_check check (role = any (array['viewer', 'editor', 'owner'])),
@@ -643,10 +643,10 @@ create index memberships_by_member on memberships (member_id);
 create table notification_choices (
   org_id uuid not null,
   member_id uuid not null,
-  events text[] not null default '{}'::text[],    -- kinds of events with immediate notifications
-  digest text not null default 'none',            -- how often a digest is sent
-  time_zone text not null default 'UTC',          -- IANA name, for the start of the member's day and week
-  changed_at timestamptz not null default now(),  -- last change by the member
+  events text[] not null default '{}'::text[],
+  digest text not null default 'none',
+  time_zone text not null default 'UTC',  -- IANA name, for the start of the member's day and week
+  changed_at timestamptz not null default now(),
   constraint notification_choices_digest_check check (digest = any (array['none', 'day', 'week'])),
   constraint notification_choices_org_id_member_id_fkey foreign key (org_id, member_id) references memberships(org_id, member_id) on delete cascade,
   constraint notification_choices_pkey primary key (org_id, member_id)
@@ -677,14 +677,14 @@ create table notifications (
 );
 create index notifications_by_age on notifications (created_at);
 
--- The logo on an organization's pages and in its mails.
+-- The logo on an organization's pages and in its mails. Type and size in pixels are read from the file.
 create table organization_logos (
   org_id uuid not null,
-  type text not null,                             -- media type, read from the file
-  width integer not null,                         -- in pixels, read from the file
-  height integer not null,                        -- in pixels, read from the file
-  bytes bytea not null,                           -- the file as it was uploaded
-  changed_at timestamptz not null default now(),  -- when it was uploaded
+  type text not null,
+  width integer not null,
+  height integer not null,
+  bytes bytea not null,
+  changed_at timestamptz not null default now(),
   constraint organization_logos_bytes_check check (octet_length(bytes) <= 262144),
   constraint organization_logos_height_check check (height > 0),
   constraint organization_logos_type_check check (type = any (array['image/png', 'image/jpeg', 'image/webp'])),
@@ -695,8 +695,8 @@ create table organization_logos (
 
 -- The last write of an organization, stored while reads use a replica. Positions are only valid on this server.
 create table organization_writes (
-  org_id uuid not null,        -- the organization that has written
-  "position" pg_lsn not null,  -- WAL position of the primary after the last write
+  org_id uuid not null,
+  "position" pg_lsn not null,  -- WAL position of the primary after the last write, which a replica must have reached
   constraint organization_writes_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint organization_writes_pkey primary key (org_id)
 );
@@ -704,8 +704,8 @@ create table organization_writes (
 -- A customer of the deployment. Everything else belongs to one.
 create table organizations (
   id uuid not null default gen_random_uuid(),
-  name text not null,                                                                                                 -- shown on pages and in mails
-  slug text not null,                                                                                                 -- in URLs of the app
+  name text not null,
+  slug text not null,
   color text not null default '#2f6fed',                                                                              -- of pages and mails, as #rrggbb
   logo text,                                                                                                          -- name of the logo in URLs, from a hash of the picture. Null without a logo
   time_zone text not null default 'UTC',                                                                              -- IANA name, for days and months of reports
@@ -745,11 +745,11 @@ create table organizations (
 create table passkeys (
   id text not null,                                 -- the authenticator's credential id, base64url
   member_id uuid not null,
-  name text not null,                               -- chosen by the member
+  name text not null,
   public_key bytea not null,                        -- COSE key to verify signatures
   counter bigint not null default 0,                -- counter of the newest use. A smaller one reveals a cloned authenticator
   transports text[] not null default '{}'::text[],  -- how browsers reach the authenticator
-  used_at timestamptz,                              -- when it last signed its member in
+  used_at timestamptz,
   created_at timestamptz not null default now(),
   constraint passkeys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint passkeys_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
@@ -761,12 +761,12 @@ create index passkeys_by_member on passkeys (member_id);
 create table pending_deliveries (
   org_id uuid not null,
   webhook_id uuid not null,
-  id uuid not null default id_at(now()),     -- begins with the creation time
+  id uuid not null default id_at(now()),
   event_id uuid not null,                    -- a row of events. No foreign key, which would slow down each insert
   message_id uuid,                           -- the webhook-id header of a redelivery, which is the id of the first delivery. Null for its own id
   next_attempt_at timestamptz,               -- when it is due. Null for immediately
   attempts smallint not null default 0,      -- failed attempts
-  status_code smallint,                      -- of the last attempt
+  status_code smallint,
   is_test boolean not null default false,    -- true for a test, which never counts as success or failure
   is_replay boolean not null default false,  -- true if a replay created it. The original stays skipped or failed
   claimed_by text,                           -- the worker pool that processes it
@@ -782,17 +782,17 @@ create index retries_newest_first on pending_deliveries (webhook_id, id desc) wh
 
 -- A person of an organization: the latest name and properties of an address.
 create table people (
-  id uuid not null default id_at(clock_timestamp()),                  -- begins with the creation time, so that new rows are adjacent in indexes
+  id uuid not null default id_at(clock_timestamp()),
   org_id uuid not null,
-  email text not null,                                                -- as first entered
-  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, to compare addresses
-  name text,                                                          -- the latest name
-  properties jsonb not null default '{}'::jsonb,                      -- the latest value of each property
-  language text,                                                      -- the latest language, from a property of this name or set separately
+  email text not null,                            -- as first entered
+  email_key text not null generated always as (lower(email)) stored,
+  name text,
+  properties jsonb not null default '{}'::jsonb,  -- the latest value of each property
+  language text,                                  -- the latest language, from a property of this name or set separately
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),                      -- time of the latest values: the import of an older answer does not replace them
+  updated_at timestamptz not null default now(),  -- time of the latest values: the import of an older answer does not replace them
   constraint people_properties_check check (jsonb_typeof(properties) = 'object'),
-  constraint people_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint people_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint people_pkey primary key (org_id, id),
   constraint people_one_per_email unique (org_id, email_key)
 );
@@ -815,7 +815,7 @@ create index proof_attempts_by_age on proof_attempts (newest_at);
 create unlogged table rate_windows (
   subject text not null,        -- a key's id, or a kind of request and a client address
   minute timestamptz not null,  -- start of the clock minute that is counted
-  count integer not null,       -- requests in that minute
+  count integer not null,
   constraint rate_windows_pkey primary key (subject)
 ) with (fillfactor=50);
 
@@ -823,7 +823,7 @@ create unlogged table rate_windows (
 create table recovery_codes (
   member_id uuid not null,
   code_hash bytea not null,  -- SHA-256 of the code
-  used_at timestamptz,       -- when the code was used
+  used_at timestamptz,
   constraint recovery_codes_code_hash_check check (octet_length(code_hash) = 32),
   constraint recovery_codes_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
   constraint recovery_codes_pkey primary key (member_id, code_hash)
@@ -831,21 +831,21 @@ create table recovery_codes (
 
 -- An email from a member to the person who gave a response.
 create table replies (
-  id uuid not null default gen_random_uuid(),     -- the id of the form that was sent, so that a form replies once
+  id uuid not null default gen_random_uuid(),  -- the id of the form that was sent, so that a form replies once
   org_id uuid not null,
   response_id uuid not null,
-  text text not null,                             -- the text of the email
-  author text not null,                           -- name of the member or the key that wrote it, as it was then
-  author_kind text not null,                      -- kind of that actor, as in the audit
-  closes boolean not null default false,          -- true if the response is done when the reply has been sent
-  status text not null default 'claimed',         -- claimed: not begun; sending: its first byte may have left; then how it ended
-  attempts smallint not null default 0,           -- the number of attempts; an outcome is recorded for the attempt that it belongs to
-  reason text,                                    -- why it was not sent, or not yet
-  reason_code text,                               -- kind of that reason, as of mails
-  server_reply text,                              -- what the mail server said when it accepted the email
-  created_at timestamptz not null default now(),  -- when it was written
-  sending_at timestamptz,                         -- when the last attempt began
-  finished_at timestamptz,                        -- when the outcome was recorded
+  text text not null,
+  author text not null,                        -- name of the member or key at that time
+  author_kind text not null,                   -- kind of actor, as in audit_events
+  closes boolean not null default false,       -- true if the response is done when the reply has been sent
+  status text not null default 'claimed',      -- claimed before the first attempt, sending during one, unknown if the process died in one
+  attempts smallint not null default 0,        -- started attempts. An outcome is only recorded for the newest one
+  reason text,                                 -- why it failed or was deferred
+  reason_code text,
+  server_reply text,                           -- reply of the mail server that accepted it
+  created_at timestamptz not null default now(),
+  sending_at timestamptz,                      -- when the last attempt began
+  finished_at timestamptz,
   constraint replies_status_check check (status = any (array['claimed', 'sending', 'sent', 'failed', 'unknown'])),
   constraint replies_text_check check (char_length(text) >= 1 and char_length(text) <= 5000),
   constraint replies_belong_to_response foreign key (org_id, response_id) references responses(org_id, id) on update cascade on delete cascade,
@@ -872,11 +872,11 @@ create index reporters_by_organization on reporters (org_id);
 create table response_answers (
   org_id uuid not null,
   response_id uuid not null,
-  answers jsonb not null,                                         -- by question id: value, other, text
-  words text generated always as (answer_words(answers)) stored,  -- all texts in the answers
-  sent boolean not null default false,                            -- the form was sent, not only saved
-  saved_at timestamptz not null default now(),                    -- when an answer was last saved
-  completed_at timestamptz,                                       -- when response.completed was published, or would have been without subscribers
+  answers jsonb not null,               -- an object by question id of value (an option id, several, or a number), other and text
+  words text generated always as (answer_words(answers)) stored,
+  sent boolean not null default false,  -- the form was sent, not only saved
+  saved_at timestamptz not null default now(),
+  completed_at timestamptz,             -- when response.completed was published, or would have been without subscribers
   constraint response_answers_answers_check check (jsonb_typeof(answers) = 'object'),
   constraint answers_belong_to_response foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
   constraint response_answers_pkey primary key (org_id, response_id)
@@ -894,9 +894,9 @@ create table response_facets (
   facet bigint not null,            -- hash of kind, name and value: see the function facet_of
   created_at timestamptz not null,  -- of the response, as are survey_id, category and score
   response_id uuid not null,
-  survey_id uuid not null,          -- of the response
-  category text not null,           -- of the response
-  score smallint not null,          -- of the response
+  survey_id uuid not null,
+  category text not null,
+  score smallint not null,
   constraint response_facets_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
   constraint response_facets_pkey primary key (org_id, facet, created_at, response_id) include (survey_id, category, score)
 );
@@ -908,7 +908,7 @@ create table response_notes (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   response_id uuid not null,
-  text text not null,         -- the note
+  text text not null,
   author text not null,       -- name of the member or key at that time
   author_kind text not null,  -- kind of actor, as in audit_events
   created_at timestamptz not null default now(),
@@ -924,7 +924,7 @@ create table response_tags (
   org_id uuid not null,
   response_id uuid not null,
   tag_id uuid not null,
-  created_at timestamptz not null default now(),  -- when it was tagged
+  created_at timestamptz not null default now(),
   constraint response_tags_are_tags foreign key (org_id, tag_id) references tags(org_id, id) on delete cascade,
   constraint response_tags_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on update cascade on delete cascade,
   constraint response_tags_pkey primary key (org_id, response_id, tag_id)
@@ -941,8 +941,8 @@ create table responses (
   round smallint,                                                                                                                                        -- the round of its contact. Null without a contact
   source text not null default 'link',                                                                                                                   -- link (personal), share (shareable link) or import
   score smallint not null,                                                                                                                               -- on the survey's own scale
-  category text not null,                                                                                                                                -- promoter, passive or detractor
-  comment text,                                                                                                                                          -- the respondent's comment
+  category text not null,
+  comment text,
   language text,                                                                                                                                         -- language of the page. Null for imports
   properties jsonb,                                                                                                                                      -- of its contact at the time, of the imported row, or from the website
   held_reason text,                                                                                                                                      -- why it is on hold. Null for responses that count
@@ -994,7 +994,7 @@ create table saved_views (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   member_id uuid not null,
-  name text not null,      -- as the member's sidebar shows it
+  name text not null,
   filters jsonb not null,  -- pairs of the name and value of a parameter
   created_at timestamptz not null default now(),
   constraint saved_views_filters_check check (jsonb_typeof(filters) = 'array'),
@@ -1015,34 +1015,34 @@ create table schema_migrations (
 create table segments (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,     -- as members choose it
+  name text not null,
   filter jsonb not null,  -- conditions that all hold: an array `all` of field, op and value
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint segments_filter_check check (jsonb_typeof(filter -> 'all') = 'array'),
   constraint segments_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
-  constraint segments_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint segments_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint segments_pkey primary key (org_id, id)
 );
 create index segments_newest_first on segments (org_id, created_at desc, id desc);
 
 -- State of a running service, for commands to read.
 create table service_record (
-  is_singleton boolean not null default true,  -- limits the table to one row
-  public_url text not null,                    -- base URL of its links
+  is_singleton boolean not null default true,
+  public_url text not null,
   updated_at timestamptz not null default now(),
   constraint service_record_is_singleton_check check (is_singleton),
   constraint service_record_pkey primary key (is_singleton)
 );
 
--- A signed-in browser. Only the hash of its cookie is stored.
+-- A signed-in browser. Only the SHA-256 of its cookie is stored.
 create table sessions (
-  token_hash bytea not null,                     -- SHA-256 of the cookie
+  token_hash bytea not null,
   id uuid not null default gen_random_uuid(),    -- identifies the session in lists
   member_id uuid not null,
   proved_at timestamptz not null default now(),  -- when the member last proved who they are, which actions of owners require
   used_at timestamptz not null default now(),    -- last use, to the minute
-  user_agent text,                               -- the browser's User-Agent
+  user_agent text,
   address text,                                  -- network address that the member signed in from
   awaits_code boolean not null default false,    -- true if the second step is missing. Such a session opens nothing else
   created_at timestamptz not null default now(),
@@ -1057,10 +1057,10 @@ create index sessions_by_member on sessions (member_id);
 -- The Slack-compatible incoming webhook for an organization's notifications.
 create table slack_hooks (
   org_id uuid not null,
-  url bytea not null,                             -- its secret URL, sealed
-  events text[] not null default '{}'::text[],    -- kinds of events that are posted
-  digest text not null default 'none',            -- how often a digest is posted, in the organization's time zone
-  changed_at timestamptz not null default now(),  -- last change
+  url bytea not null,                   -- its secret URL, sealed
+  events text[] not null default '{}'::text[],
+  digest text not null default 'none',  -- how often a digest is posted, in the organization's time zone
+  changed_at timestamptz not null default now(),
   constraint slack_hooks_digest_check check (digest = any (array['none', 'day', 'week'])),
   constraint slack_hooks_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint slack_hooks_pkey primary key (org_id)
@@ -1079,16 +1079,16 @@ create index spent_handshakes_by_age on spent_handshakes (expires_at);
 create table summaries (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  report_type text not null default 'executive-summary',  -- the kind of report
-  scheduled boolean not null default false,               -- true for the only scheduled report of the period
-  period_start timestamptz not null,                      -- first moment of the period
-  period_end timestamptz not null,                        -- first moment after the period
-  nps integer,                                            -- of customers in the period
-  previous_nps integer,                                   -- of customers in the previous period
-  blocks jsonb not null default '[]'::jsonb,              -- the score of each kind of survey, with interval and change
-  responses integer not null,                             -- number of responses that count in the period
-  top_themes text[] not null default '{}'::text[],        -- names of the most frequent themes
-  text text not null,                                     -- the report
+  report_type text not null default 'executive-summary',
+  scheduled boolean not null default false,   -- true for the only scheduled report of the period
+  period_start timestamptz not null,
+  period_end timestamptz not null,            -- first moment after the period
+  nps integer,                                -- of customers in the period
+  previous_nps integer,                       -- of customers in the previous period
+  blocks jsonb not null default '[]'::jsonb,  -- the score of each kind of survey, with interval and change
+  responses integer not null,                 -- number of responses that count in the period
+  top_themes text[] not null default '{}'::text[],
+  text text not null,
   created_at timestamptz not null default now(),
   constraint summaries_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint summaries_pkey primary key (id)
@@ -1100,7 +1100,7 @@ create unique index summaries_once_a_period on summaries (org_id, report_type, p
 create table suppressions (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  email text not null,                     -- in lower case
+  email text not null,
   kind text not null,                      -- unsubscribed by the person or a member, or bounced because the mailbox does not exist
   by_hand boolean not null default false,  -- true if a member blocked the address, false if the person unsubscribed
   detail text,                             -- the reply of the mail server
@@ -1117,14 +1117,14 @@ create unique index suppressions_by_id on suppressions (org_id, id);
 create table survey_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  slot integer not null,                  -- 0 for the folded total, otherwise the pid of the backend that writes it
-  promoters integer not null default 0,   -- responses that count as promoter
-  passives integer not null default 0,    -- responses that count as passive
-  detractors integer not null default 0,  -- responses that count as detractor
-  score_sum bigint not null default 0,    -- sum of all scores
-  contacts integer not null default 0,    -- contacts of the survey
-  sent integer not null default 0,        -- contacts that were mailed
-  responded integer not null default 0,   -- contacts that have responded
+  slot integer not null,                 -- 0 for the folded total, otherwise the pid of the backend that writes it
+  promoters integer not null default 0,
+  passives integer not null default 0,
+  detractors integer not null default 0,
+  score_sum bigint not null default 0,
+  contacts integer not null default 0,
+  sent integer not null default 0,       -- contacts that were mailed
+  responded integer not null default 0,  -- contacts that have responded
   constraint survey_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint survey_tallies_pkey primary key (survey_id, slot)
 ) with (fillfactor=50);
@@ -1138,12 +1138,12 @@ create table surveys (
   type text not null default 'nps',                       -- the scale of the score
   audience text,                                          -- employee for a survey of employees
   name text not null,                                     -- for members, not for contacts
-  question_text text not null,                            -- the question as contacts read it
+  question_text text not null,
   subject text,                                           -- subject of the mail. Null for the question
   language text not null default 'en',                    -- of its pages and mails, as a BCP 47 tag
-  from_name text not null,                                -- sender of the mail
-  from_email text not null,                               -- address of the sender
-  reply_to text not null,                                 -- address for replies
+  from_name text not null,
+  from_email text not null,
+  reply_to text not null,
   intro text,                                             -- text before the question in the mail, with placeholders
   follow_up jsonb,                                        -- the question above the comment: text, or an object with a text for each category
   thanks jsonb,                                           -- what its page says after an answer: text, or an object by category with text, link_url and link_text
@@ -1156,9 +1156,9 @@ create table surveys (
   repeat jsonb,                                           -- rounds: every_days, audience, per_day, spread. Null if contacts are asked once
   repeat_since timestamptz,                               -- when every_days, audience or spread was set. Contacts that were due earlier are spread from this time
   embed jsonb not null default '{"origins": []}'::jsonb,  -- settings for websites: origins, position, delay_seconds, every_days
-  status text not null default 'active',                  -- draft, active or completed
+  status text not null default 'active',
   completed_by text,                                      -- answers if all contacts have responded, hand if it was closed by hand
-  completed_at timestamptz,                               -- when it was completed
+  completed_at timestamptz,
   share_id text not null,                                 -- the part of the shareable link that names it
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -1190,12 +1190,12 @@ create index surveys_newest_first on surveys (org_id, created_at desc, id desc);
 create table tags (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,   -- unique in the organization
-  color text not null,  -- as #rrggbb
+  name text not null,
+  color text not null,
   created_at timestamptz not null default now(),
   constraint tags_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
   constraint tags_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
-  constraint tags_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint tags_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint tags_pkey primary key (id),
   constraint tags_org_id_id_key unique (org_id, id)
 );
@@ -1205,8 +1205,8 @@ create unique index tags_one_per_name on tags (org_id, name);
 create table themes (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,     -- shown in reports
-  words text[] not null,  -- words that indicate the theme
+  name text not null,
+  words text[] not null,
   created_at timestamptz not null default now(),
   constraint themes_name_check check (char_length(name) >= 1 and char_length(name) <= 100),
   constraint themes_words_check check (cardinality(words) > 0),
@@ -1220,8 +1220,8 @@ create table waiting_analyses (
   org_id uuid not null,
   response_id uuid not null,
   is_history boolean not null default false,  -- true for imported and reanalyzed comments, which are analyzed after the organization's new ones
-  due_at timestamptz not null default now(),  -- earliest time of the next try
-  tries smallint not null default 0,          -- number of failed tries
+  due_at timestamptz not null default now(),
+  tries smallint not null default 0,
   asked_at timestamptz,                       -- when a new analysis was requested, which replaces older ones
   traceparent text,                           -- the span that caused it
   created_at timestamptz not null default now(),
@@ -1235,17 +1235,17 @@ create index waiting_analyses_due on waiting_analyses (org_id, is_history, due_a
 create table webhooks (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  url text not null,                                     -- where events are posted
-  events text[] not null,                                -- names of its events
-  description text,                                      -- description by the organization
+  url text not null,
+  events text[] not null,
+  description text,
   secret bytea not null,                                 -- the signing key, sealed
   previous_secret bytea,                                 -- the previous signing key, sealed. Also signs until previous_secret_until
-  previous_secret_until timestamptz,                     -- when the previous key stops signing
+  previous_secret_until timestamptz,
   retries text not null default 'standard',              -- standard for one retry, off after 3 failed deliveries. Extended for retries over a day, off after 3 days as well
-  active boolean not null default true,                  -- true if events are posted
+  active boolean not null default true,
   failure_count integer not null default 0,              -- deliveries that failed in a row, each after all its attempts
-  deactivated_at timestamptz,                            -- when it was deactivated
-  deactivated_reason text,                               -- why it was deactivated
+  deactivated_at timestamptz,
+  deactivated_reason text,
   last_delivery_at timestamptz,                          -- when an event was last accepted
   undelivered_since timestamptz not null default now(),  -- when an event was last delivered or the webhook was turned on, whichever is later
   created_at timestamptz not null default now(),
@@ -1261,11 +1261,11 @@ create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc
 
 -- The worker pool of a live process. A process takes over the jobs of pools whose session has ended.
 create table worker_pools (
-  pool_id text not null,                          -- the name in claims of jobs and deliveries
-  session text not null,                          -- the application_name of the connection that lives as long as the pool
-  session_role name not null,                     -- the role of that connection, which another role cannot imitate
-  program text,                                   -- the program of its process, with its version
-  started_at timestamptz not null default now(),  -- when its process began to run jobs
+  pool_id text not null,       -- the name in claims of jobs and deliveries
+  session text not null,       -- the application_name of the connection that lives as long as the pool
+  session_role name not null,  -- the role of that connection, which another role cannot imitate
+  program text,
+  started_at timestamptz not null default now(),
   constraint worker_pools_pkey primary key (pool_id)
 );
 
@@ -1312,8 +1312,7 @@ begin
     set asked = t.asked + excluded.asked,
         undelivered = t.undelivered + excluded.undelivered,
         answered = t.answered + excluded.answered;
-end
-$function$
+end $function$
 ;
 
 create function add_to_hour_tallies(deltas tally_delta[], into_slot integer)
@@ -1333,8 +1332,7 @@ begin
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum,
         contacts = t.contacts + excluded.contacts;
-end
-$function$
+end $function$
 ;
 
 create function add_to_survey_tallies(deltas tally_delta[], into_slot integer)
@@ -1357,8 +1355,7 @@ begin
         contacts = t.contacts + excluded.contacts,
         sent = t.sent + excluded.sent,
         responded = t.responded + excluded.responded;
-end
-$function$
+end $function$
 ;
 
 create function add_to_tallies(deltas tally_delta[], into_slot integer)
@@ -1368,8 +1365,7 @@ as $function$
 begin
   perform add_to_survey_tallies(deltas, into_slot);
   perform add_to_hour_tallies(deltas, into_slot);
-end
-$function$
+end $function$
 ;
 
 create function address_hash(in_org uuid, email text)
@@ -1522,8 +1518,7 @@ as $function$
 begin
   delete from response_answers where org_id = old.org_id and response_id = old.id;
   return new;
-end
-$function$
+end $function$
 ;
 
 create function drop_reporter_role(role text)
@@ -1555,8 +1550,7 @@ begin
   cross join lateral property_facets(r.properties) facet
   where r.held_reason is null and r.properties <> '{}';
   return null;
-end
-$function$
+end $function$
 ;
 
 create function facet_analyzed_response()
@@ -1578,8 +1572,7 @@ begin
   where org_id = new.org_id and id = new.response_id and held_reason is null
   on conflict do nothing;
   return null;
-end
-$function$
+end $function$
 ;
 
 create function facet_changed_response()
@@ -1590,8 +1583,7 @@ begin
   delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
   perform add_facets(new.org_id, new.id);
   return null;
-end
-$function$
+end $function$
 ;
 
 create function facet_of(kind text, name text, value text)
@@ -1618,8 +1610,7 @@ begin
   where r.org_id = new.org_id and r.id = new.response_id and r.held_reason is null
   on conflict do nothing;
   return null;
-end
-$function$
+end $function$
 ;
 
 create function facet_tagged_response()
@@ -1638,8 +1629,7 @@ begin
     on conflict do nothing;
   end if;
   return null;
-end
-$function$
+end $function$
 ;
 
 create function facet_unanalyzed_responses()
@@ -1654,8 +1644,7 @@ begin
   where f.org_id = a.org_id and f.facet = removed
     and f.created_at = r.created_at and f.response_id = r.id;
   return null;
-end
-$function$
+end $function$
 ;
 
 create procedure fold_tallies()
@@ -1719,8 +1708,7 @@ begin
     perform add_to_asked_tallies(asked_deltas, 0);
     commit;
   end loop;
-end
-$procedure$
+end $procedure$
 ;
 
 create function forbid_harmful_functions()
@@ -1794,8 +1782,7 @@ begin
     end if;
   end loop;
   return said;
-end
-$function$
+end $function$
 ;
 
 create function hide_erased_in_answers()
@@ -1805,8 +1792,7 @@ as $function$
 begin
   new.answers := hide_erased(new.org_id, new.answers::text)::jsonb;
   return new;
-end
-$function$
+end $function$
 ;
 
 create function hide_erased_in_comment()
@@ -1816,8 +1802,7 @@ as $function$
 begin
   new.comment := hide_erased(new.org_id, new.comment);
   return new;
-end
-$function$
+end $function$
 ;
 
 create function hide_erased_in_contact()
@@ -1828,8 +1813,7 @@ begin
   new.name := hide_erased(new.org_id, new.name);
   new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
   return new;
-end
-$function$
+end $function$
 ;
 
 create function hide_erased_in_note()
@@ -1839,8 +1823,7 @@ as $function$
 begin
   new.text := hide_erased(new.org_id, new.text);
   return new;
-end
-$function$
+end $function$
 ;
 
 create function hold_off_erasures(in_org uuid)
@@ -1899,8 +1882,7 @@ begin
     for key share;
   end if;
   return new;
-end
-$function$
+end $function$
 ;
 
 create function keyed_hash(key bytea, email text)
@@ -1978,8 +1960,7 @@ begin
     where s.counting = 0
       or (select sum(t.contacts - t.responded) from survey_tallies t where t.org_id = s.org_id and t.survey_id = s.survey_id)
          > case when s.survey_id = any (near) then s.counting else most_uncommitted_responses() end);
-end
-$function$
+end $function$
 ;
 
 create function most_responses_at_once()
@@ -2112,8 +2093,7 @@ begin
   where g.id = any (recorded) and g.held_reason is null
     and c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id;
   return query select unnest(recorded);
-end
-$function$
+end $function$
 ;
 
 create function refuse_erased_contacts()
@@ -2139,8 +2119,7 @@ begin
     end if;
   end loop;
   return null;
-end
-$function$
+end $function$
 ;
 
 create function save_answers(in_org uuid, in_survey uuid, in_response uuid, in_contact uuid, asked jsonb, added jsonb, removed text[], is_sent boolean)
@@ -2177,8 +2156,7 @@ begin
   rewritten := words_now is distinct from words_before;
   has_text := coalesce(comment_before, words_now) is not null;
   return next;
-end
-$function$
+end $function$
 ;
 
 create function tally_changed_responses()
@@ -2207,8 +2185,7 @@ declare
 begin
   perform add_to_tallies(deltas, tally_slot());
   return null;
-end
-$function$
+end $function$
 ;
 
 create function tally_contacts()
@@ -2238,8 +2215,7 @@ begin
   perform add_to_tallies(deltas, tally_slot());
   if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
   return null;
-end
-$function$
+end $function$
 ;
 
 create function tally_contacts_progress()
@@ -2275,8 +2251,7 @@ begin
   if cardinality(deltas) > 0 then perform add_to_survey_tallies(deltas, tally_slot()); end if;
   if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
   return null;
-end
-$function$
+end $function$
 ;
 
 create function tally_responses()
@@ -2302,8 +2277,7 @@ declare
 begin
   perform add_to_tallies(deltas, tally_slot());
   return null;
-end
-$function$
+end $function$
 ;
 
 create function tally_slot()

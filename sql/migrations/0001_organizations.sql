@@ -28,6 +28,7 @@ return (timestamp '1970-01-01' + interval '1 microsecond' * (
   ('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint * 1000
     + ('x' || substring(id::text from 16 for 3))::bit(12)::bigint / 4)) at time zone 'UTC';
 
+-- An id that begins with this time, so that new rows are adjacent in indexes.
 create function id_at(moment timestamptz) returns uuid
 language sql volatile parallel safe
 return encode(
@@ -36,8 +37,6 @@ return encode(
     | (x'7000'::bigint + (extract(epoch from moment) * 1000000)::bigint % 1000 * 4))
     || substring(uuid_send(gen_random_uuid()) from 9),
   'hex')::uuid;
-
--- Organizations own everything else.
 
 create table organizations (
   id                 uuid primary key default gen_random_uuid(),
@@ -67,27 +66,24 @@ create table organizations (
   constraint organizations_have_distinct_slugs unique (slug)
 );
 
-comment on table organizations is
-  'A customer of the deployment. Everything else belongs to one';
-comment on column organizations.name is 'shown on pages and in mails';
-comment on column organizations.slug is 'in URLs of the app';
+comment on table organizations is 'A customer of the deployment. Everything else belongs to one';
 comment on column organizations.color is 'of pages and mails, as #rrggbb';
 comment on column organizations.logo is 'name of the logo in URLs, from a hash of the picture. Null without a logo';
+comment on column organizations.time_zone is 'IANA name, for days and months of reports';
 comment on column organizations.language is 'of new surveys, as a BCP 47 tag';
 comment on column organizations.postal_address is 'lines in the footer of mails';
 comment on column organizations.mail_foot is 'custom lines in the footer of mails';
-comment on column organizations.time_zone is 'IANA name, for days and months of reports';
 comment on column organizations.contact_email is 'recipient of emails about webhooks and reports';
 comment on column organizations.people is 'names to redact, in addition to the contact''s and the sender''s';
 comment on column organizations.monthly_send_limit is 'mails per calendar month';
 comment on column organizations.frequency_days is 'minimum of days between two mails to an address. Null for no rule';
+comment on column organizations.ai_enabled is 'true if comments are analyzed and reports are written';
 comment on column organizations.keep_comments_days is 'days until comments are deleted. Null for never';
 comment on column organizations.keep_contacts_days is 'days without activity until contacts are deleted. Null for never';
 comment on column organizations.keep_openings_days is 'days until visits of links are deleted, at most 90';
 comment on column organizations.keep_mails_days is 'days until mails are deleted. Null for never';
-comment on column organizations.deleted is 'number of rows by table that an unfinished deletion has deleted';
 comment on column organizations.address_key is 'random key of the hashes of erased addresses, the same in every backup';
-comment on column organizations.ai_enabled is 'true if comments are analyzed and reports are written';
+comment on column organizations.deleted is 'number of rows by table that an unfinished deletion has deleted';
 
 create table mail_usage (
   org_id uuid not null references organizations (id) on delete cascade,
@@ -109,7 +105,6 @@ create table former_slugs (
 create index former_slugs_by_organization on former_slugs (org_id);
 
 comment on table former_slugs is 'Former slugs of organizations. URLs with them redirect to the current slug';
-comment on column former_slugs.slug is 'as used in URLs';
 
 create table organization_logos (
   org_id     uuid primary key references organizations (id) on delete cascade,
@@ -120,12 +115,8 @@ create table organization_logos (
   changed_at timestamptz not null default now()
 );
 
-comment on table organization_logos is 'The logo on an organization''s pages and in its mails';
-comment on column organization_logos.bytes is 'the file as it was uploaded';
-comment on column organization_logos.changed_at is 'when it was uploaded';
-comment on column organization_logos.height is 'in pixels, read from the file';
-comment on column organization_logos.type is 'media type, read from the file';
-comment on column organization_logos.width is 'in pixels, read from the file';
+comment on table organization_logos is
+  'The logo on an organization''s pages and in its mails. Type and size in pixels are read from the file';
 
 -- Members are the people who sign in. A person may belong to several organizations, with a role in each.
 
@@ -157,11 +148,9 @@ comment on column members.totp_since is 'when the first code was accepted';
 comment on column members.totp_step is 'time step of the newest accepted code, because a code works once';
 comment on column members.sso_issuer is 'OpenID provider for sign-in';
 comment on column members.sso_subject is 'the person''s id at that provider';
+comment on column members.is_operator is 'true if the person runs the deployment';
 comment on column members.email_proved_at is
   'when the address was first verified, by a link that was only mailed or by the OpenID provider';
-comment on column members.is_operator is 'true if the person runs the deployment';
-comment on column members.name is 'shown to other members';
-comment on column members.email is 'as entered';
 
 create table memberships (
   org_id     uuid not null references organizations (id) on delete cascade,
@@ -175,10 +164,8 @@ create table memberships (
 create index memberships_by_member on memberships (member_id);
 
 comment on table memberships is 'A member''s role in an organization. An organization that has had an owner keeps one';
-
 comment on column memberships.group_role is
   'the last role from groups of the OpenID provider. The role follows the groups while both are the same';
-comment on column memberships.role is 'viewer, editor or owner';
 
 create table member_links (
   token_hash  bytea primary key check (octet_length(token_hash) = 32),
@@ -203,19 +190,14 @@ create index member_links_by_member on member_links (member_id) where member_id 
 create index member_links_by_age on member_links (expires_at);
 
 comment on table member_links is
-  'A link for the first sign-up, an invitation, a new password or a new email, which works once. Only the hash of its token is stored';
+  'A link for the first sign-up, an invitation, a new password or a new email, which works once. Only the SHA-256 of its token is stored';
 comment on column member_links.id is 'identifies an invitation in lists';
 comment on column member_links.email is 'address of an invited person, or the new address of a member';
 comment on column member_links.member_id is 'member whose password or email the link changes';
 comment on column member_links.org_id is 'organization of an invitation, if any';
-comment on column member_links.expires_at is 'when the link stops working';
 comment on column member_links.is_operator is 'true if the link makes the person an operator';
 comment on column member_links.proves_email is
   'true if the link was only mailed and never shown, so that using it proves the address';
-comment on column member_links.kind is 'welcome, invitation, reset or email';
-comment on column member_links.role is 'role of an invitation';
-comment on column member_links.token_hash is 'SHA-256 of the token in the link';
-comment on column member_links.used_at is 'when the link was used';
 
 create table sessions (
   token_hash   bytea primary key check (octet_length(token_hash) = 32),
@@ -232,14 +214,12 @@ create table sessions (
 create index sessions_by_member on sessions (member_id);
 create index sessions_by_age on sessions (used_at);
 
-comment on table sessions is 'A signed-in browser. Only the hash of its cookie is stored';
+comment on table sessions is 'A signed-in browser. Only the SHA-256 of its cookie is stored';
 comment on column sessions.id is 'identifies the session in lists';
 comment on column sessions.proved_at is 'when the member last proved who they are, which actions of owners require';
 comment on column sessions.used_at is 'last use, to the minute';
-comment on column sessions.awaits_code is 'true if the second step is missing. Such a session opens nothing else';
 comment on column sessions.address is 'network address that the member signed in from';
-comment on column sessions.token_hash is 'SHA-256 of the cookie';
-comment on column sessions.user_agent is 'the browser''s User-Agent';
+comment on column sessions.awaits_code is 'true if the second step is missing. Such a session opens nothing else';
 
 create table passkeys (
   id         text primary key,
@@ -256,11 +236,9 @@ create index passkeys_by_member on passkeys (member_id);
 
 comment on table passkeys is 'A credential for sign-in without a password';
 comment on column passkeys.id is 'the authenticator''s credential id, base64url';
-comment on column passkeys.name is 'chosen by the member';
 comment on column passkeys.public_key is 'COSE key to verify signatures';
-comment on column passkeys.transports is 'how browsers reach the authenticator';
-comment on column passkeys.used_at is 'when it last signed its member in';
 comment on column passkeys.counter is 'counter of the newest use. A smaller one reveals a cloned authenticator';
+comment on column passkeys.transports is 'how browsers reach the authenticator';
 
 create table recovery_codes (
   member_id uuid not null references members (id) on delete cascade,
@@ -271,7 +249,6 @@ create table recovery_codes (
 
 comment on table recovery_codes is 'Codes that each replace a one-time code once';
 comment on column recovery_codes.code_hash is 'SHA-256 of the code';
-comment on column recovery_codes.used_at is 'when the code was used';
 
 create table spent_handshakes (
   hash       bytea primary key check (octet_length(hash) = 32),
@@ -296,8 +273,7 @@ create index proof_attempts_by_age on proof_attempts (newest_at);
 comment on table proof_attempts is
   'Wrong attempts at sign-in, counted by account and network address. One row per subject, updated in place';
 comment on column proof_attempts.subject is 'hash of the account, the account at an address, or the address';
-comment on column proof_attempts.tried_at is
-  'times of attempts that were wrong or are being checked, oldest first';
+comment on column proof_attempts.tried_at is 'times of attempts that were wrong or are being checked, oldest first';
 comment on column proof_attempts.newest_at is 'when an attempt was last counted';
 
 create table audit_events (
@@ -323,17 +299,12 @@ comment on table audit_events is
   'Acts with actor and target, written in the act''s transaction. They are kept for 400 days, or fewer if there are too many';
 comment on column audit_events.org_id is 'organization of the act. Null for acts on the deployment';
 comment on column audit_events.act is 'name of the act, such as key.created';
+comment on column audit_events.actor_id is 'id of the member or key. Null for the command line, jobs and visitors';
 comment on column audit_events.actor is 'name of the actor at that time';
 comment on column audit_events.target is 'kind of the target';
-comment on column audit_events.actor_kind is 'member, key, command, job or visitor';
-comment on column audit_events.at is 'when the act happened';
-comment on column audit_events.request_id is 'id of the request, as in its response and in the log';
 comment on column audit_events.target_id is 'id of the target, or the keyed hash of the address of an erased contact';
 comment on column audit_events.details is 'context of the act. Never an address, a comment or a secret';
-comment on column audit_events.actor_id is 'id of the member or key. Null for the command line, jobs and visitors';
-
--- An API key lets a program act for an organization. Only the hash of its secret is stored, so that a leaked backup
--- contains no usable key.
+comment on column audit_events.request_id is 'id of the request, as in its response and in the log';
 
 create table api_keys (
   id           uuid primary key default gen_random_uuid(),
@@ -351,13 +322,8 @@ create table api_keys (
 );
 
 comment on table api_keys is
-  'A key for programs that call the API. Only the hash of its secret is stored, so that a leaked backup contains no usable key';
-comment on column api_keys.name is 'what the key is for';
+  'A key for programs that call the API. Only the SHA-256 of its secret part is stored, so that a leaked backup contains no usable key';
 comment on column api_keys.public_id is 'the eight characters after ask_live_, to find the key';
-comment on column api_keys.secret_hash is 'SHA-256 of the secret part';
-comment on column api_keys.permission is 'read, or read and write';
-comment on column api_keys.expires_at is 'when the key expires. Null for never';
-comment on column api_keys.revoked_at is 'when the key was revoked';
 comment on column api_keys.last_used_at is 'last use, to the minute';
 
 create index api_keys_by_organization on api_keys (org_id);
@@ -372,7 +338,6 @@ comment on table rate_windows is
   'Requests in the current clock minute, with one row per subject that is updated in place. Unlogged, because counting must be fast and a crash may lose the counts of a minute';
 comment on column rate_windows.subject is 'a key''s id, or a kind of request and a client address';
 comment on column rate_windows.minute is 'start of the clock minute that is counted';
-comment on column rate_windows.count is 'requests in that minute';
 
 create table idempotency_keys (
   key_id        uuid not null references api_keys (id) on delete cascade,
@@ -385,20 +350,17 @@ create table idempotency_keys (
   primary key (key_id, name)
 );
 
-comment on table idempotency_keys is
-  'The response to a POST with an Idempotency-Key, for repeats';
-comment on column idempotency_keys.key_id is 'the API key of the request';
+comment on table idempotency_keys is 'The response to a POST with an Idempotency-Key, for repeats';
 comment on column idempotency_keys.name is 'the value of the header';
 comment on column idempotency_keys.request_hash is 'SHA-256 of path, query and body, to detect the same name on another request';
 comment on column idempotency_keys.status is 'status of the response. Null while the request is running';
-comment on column idempotency_keys.answer is 'the body, compressed and sealed, because it may contain a secret that is shown once';
-comment on column idempotency_keys.answer_bytes is 'size of the response. Null if it was too large to store';
+comment on column idempotency_keys.answer is
+  'the body, compressed and sealed, because it may contain a secret that is shown once. Null if there was no room for it';
 
 -- Sums the sizes of a key's stored responses. Small ones are ignored.
 create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 
--- The position that a replica must have reached to contain an organization's own writes.
 create table organization_writes (
   org_id   uuid primary key references organizations (id) on delete cascade,
   position pg_lsn not null
@@ -406,5 +368,4 @@ create table organization_writes (
 
 comment on table organization_writes is
   'The last write of an organization, stored while reads use a replica. Positions are only valid on this server';
-comment on column organization_writes.org_id is 'the organization that has written';
-comment on column organization_writes.position is 'WAL position of the primary after the last write';
+comment on column organization_writes.position is 'WAL position of the primary after the last write, which a replica must have reached';

@@ -1,5 +1,3 @@
--- One question to many contacts.
-
 create table surveys (
   id            uuid primary key default gen_random_uuid(),
   org_id        uuid not null,
@@ -39,38 +37,33 @@ create table surveys (
   unique (org_id, id)
 );
 
-comment on table surveys is
-  'One question to many contacts';
+comment on table surveys is 'One question to many contacts';
 comment on column surveys.type is 'the scale of the score';
 comment on column surveys.audience is 'employee for a survey of employees';
 comment on column surveys.name is 'for members, not for contacts';
-comment on column surveys.question_text is 'the question as contacts read it';
 comment on column surveys.subject is 'subject of the mail. Null for the question';
 comment on column surveys.language is 'of its pages and mails, as a BCP 47 tag';
-comment on column surveys.from_name is 'sender of the mail';
-comment on column surveys.from_email is 'address of the sender';
-comment on column surveys.reply_to is 'address for replies';
 comment on column surveys.intro is 'text before the question in the mail, with placeholders';
 comment on column surveys.follow_up is 'the question above the comment: text, or an object with a text for each category';
-comment on column surveys.thanks is 'what its page says after an answer: text, or an object by category with text, link_url and link_text';
+comment on column surveys.thanks is
+  'what its page says after an answer: text, or an object by category with text, link_url and link_text';
 comment on column surveys.texts is 'its texts in other languages, by tag: question_text, subject, intro, follow_up, thanks';
 comment on column surveys.questions is 'follow-up questions in their order, archived ones last: see src/questions/definition.ts';
-comment on column surveys.reminders is 'mails to contacts that have not answered: an array of after_days and subject, in the order of the days';
+comment on column surveys.reminders is
+  'mails to contacts that have not answered: an array of after_days and subject, in the order of the days';
 comment on column surveys.ask_after_days is 'days until a new contact is mailed automatically';
 comment on column surveys.ask_after_days_since is 'when ask_after_days was set. Days of older contacts count from this time';
-comment on column surveys.send_window is 'when campaigns, reminders and automatic sends may run: days, from, to, time_zone. Null for always';
+comment on column surveys.send_window is
+  'when campaigns, reminders and automatic sends may run: days, from, to, time_zone. Null for always';
 comment on column surveys.repeat is 'rounds: every_days, audience, per_day, spread. Null if contacts are asked once';
-comment on column surveys.repeat_since is 'when every_days, audience or spread was set. Contacts that were due earlier are spread from this time';
+comment on column surveys.repeat_since is
+  'when every_days, audience or spread was set. Contacts that were due earlier are spread from this time';
 comment on column surveys.embed is 'settings for websites: origins, position, delay_seconds, every_days';
-comment on column surveys.status is 'draft, active or completed';
 comment on column surveys.completed_by is 'answers if all contacts have responded, hand if it was closed by hand';
-comment on column surveys.completed_at is 'when it was completed';
 comment on column surveys.share_id is 'the part of the shareable link that names it';
 
 create index surveys_newest_first on surveys (org_id, created_at desc, id desc);
 
--- The contacts that a survey is sent to.
---
 -- A contact's row changes when its mail is sent and when the contact responds. Free space in each page, and no index on
 -- the status, keep these updates in the same page without index writes. A statement saves up to a hundred outcomes,
 -- which may update every row of a page, so each row needs space for its next version.
@@ -101,20 +94,11 @@ create table contacts (
   unique (org_id, survey_id, id)
 ) with (fillfactor = 50);
 
-comment on table contacts is
-  'An address in one round of a survey, in which it is asked once';
-comment on column contacts.id is 'begins with the creation time, so that new rows are adjacent in indexes';
-comment on column contacts.email is 'as entered';
-comment on column contacts.email_key is 'the address in lower case, to compare addresses';
-comment on column contacts.round is 'number of the round, from 1';
+comment on table contacts is 'An address in one round of a survey, in which it is asked once';
 comment on column contacts.superseded is 'true once a later round of the address has begun';
-comment on column contacts.name is 'as entered, for the greeting';
 comment on column contacts.properties is 'custom fields that the organization keeps with the contact';
-comment on column contacts.status is 'progress of the survey with this contact';
-comment on column contacts.failure_reason is 'why its mail failed or bounced';
 comment on column contacts.token is 'the part of the personal link that names the contact';
 comment on column contacts.sent_at is 'when its first mail was accepted by the mail server';
-comment on column contacts.responded_at is 'when its response was recorded';
 
 -- One row per address and survey, in any case, and one for each of its earlier rounds.
 create unique index contacts_one_per_email on contacts (survey_id, email_key) where not superseded;
@@ -125,13 +109,10 @@ create index contacts_of_survey on contacts ((survey_id::text), created_at desc,
 create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_search on contacts using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);
 
--- The people directory: one row per address of an organization, on whichever surveys it is.
---
 -- The statement that saves contacts updates their people too. A person stays when its contacts are deleted.
-
 create table people (
   id         uuid not null default id_at(clock_timestamp()),
-  org_id     uuid not null,
+  org_id     uuid not null references organizations (id) on delete cascade,
   email      text not null,
   email_key  text not null generated always as (lower(email)) stored,
   name       text,
@@ -141,16 +122,11 @@ create table people (
   updated_at timestamptz not null default now(),
 
   primary key (org_id, id),
-  constraint people_one_per_email unique (org_id, email_key),
-  constraint people_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
+  constraint people_one_per_email unique (org_id, email_key)
 );
 
-comment on table people is
-  'A person of an organization: the latest name and properties of an address';
-comment on column people.id is 'begins with the creation time, so that new rows are adjacent in indexes';
+comment on table people is 'A person of an organization: the latest name and properties of an address';
 comment on column people.email is 'as first entered';
-comment on column people.email_key is 'the address in lower case, to compare addresses';
-comment on column people.name is 'the latest name';
 comment on column people.properties is 'the latest value of each property';
 comment on column people.language is 'the latest language, from a property of this name or set separately';
 comment on column people.updated_at is 'time of the latest values: the import of an older answer does not replace them';
@@ -164,27 +140,21 @@ create function number_in(said text) returns numeric
 language sql immutable parallel safe
 return case when octet_length(said) <= 62 and said ~ '^-?[0-9]+(\.[0-9]+)?$' then said::numeric end;
 
--- Segments select people by their properties and history.
-
 create table segments (
   id         uuid not null default gen_random_uuid(),
-  org_id     uuid not null,
+  org_id     uuid not null references organizations (id) on delete cascade,
   name       text not null check (char_length(name) between 1 and 200),
   filter     jsonb not null check (jsonb_typeof(filter -> 'all') = 'array'),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
-  primary key (org_id, id),
-  constraint segments_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
+  primary key (org_id, id)
 );
 
 comment on table segments is 'A filter of people under a name';
-comment on column segments.name is 'as members choose it';
 comment on column segments.filter is 'conditions that all hold: an array `all` of field, op and value';
 
 create index segments_newest_first on segments (org_id, created_at desc, id desc);
-
--- An uploaded list, stored until its columns are mapped and it is imported.
 
 create table contact_uploads (
   id          uuid primary key default gen_random_uuid(),
@@ -213,18 +183,13 @@ comment on table contact_uploads is
   'An uploaded or pasted list of contacts. It waits for a day, and is deleted a week after its import';
 comment on column contact_uploads.name is 'name of the file';
 comment on column contact_uploads.uploaded_by is 'the member, who can have one waiting list per survey';
-comment on column contact_uploads.bytes is 'of the file';
 comment on column contact_uploads.first_line is 'line number of the first row in the file';
-comment on column contact_uploads.has_header is 'true if the first row seems to be a header';
 comment on column contact_uploads.rows is 'rows of the file, without the header';
 comment on column contact_uploads.sheets is
   'the sheets of a workbook that waits for its import: name, rows and place of the text of each';
-comment on column contact_uploads.added is 'new contacts';
 comment on column contact_uploads.known is 'contacts that were already on the survey';
 comment on column contact_uploads.repeated is 'rows with the address of an earlier row';
 comment on column contact_uploads.rejected is 'number of skipped rows. Only the first ones are stored';
-comment on column contact_uploads.imported_at is 'when its contacts were imported';
-comment on column contact_uploads.delimiter is 'the column separator';
 
 create unique index contact_uploads_waiting on contact_uploads (org_id, survey_id, uploaded_by)
   nulls not distinct where imported_at is null;
@@ -241,8 +206,6 @@ create table contact_upload_chunks (
 );
 
 comment on table contact_upload_chunks is 'The text of an uploaded list in chunks, until its contacts are imported';
-comment on column contact_upload_chunks.chunk is 'a part of the text of the list';
-comment on column contact_upload_chunks.place is 'its place in the list, from 0';
 
 create table contact_upload_rejects (
   org_id    uuid not null,
@@ -255,26 +218,18 @@ create table contact_upload_rejects (
 );
 
 comment on table contact_upload_rejects is 'A skipped row of an uploaded list';
-comment on column contact_upload_rejects.line is 'line of the file';
 comment on column contact_upload_rejects.value is 'the value of the address column';
-comment on column contact_upload_rejects.reason is 'why the row was skipped';
-
--- Tags of an organization.
 
 create table tags (
   id         uuid primary key default gen_random_uuid(),
-  org_id     uuid not null,
+  org_id     uuid not null references organizations (id) on delete cascade,
   name       text not null check (char_length(name) between 1 and 200),
   color      text not null check (color ~ '^#[0-9A-Fa-f]{6}$'),
   created_at timestamptz not null default now(),
 
-  constraint tags_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade,
   unique (org_id, id)
 );
 
-comment on table tags is
-  'A label of an organization';
-comment on column tags.name is 'unique in the organization';
-comment on column tags.color is 'as #rrggbb';
+comment on table tags is 'A label of an organization';
 
 create unique index tags_one_per_name on tags (org_id, name);

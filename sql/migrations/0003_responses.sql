@@ -1,5 +1,3 @@
--- Responses of contacts.
-
 create table responses (
   id            uuid not null default gen_random_uuid(),
   org_id        uuid not null,
@@ -34,8 +32,6 @@ comment on column responses.contact_id is 'the contact of the personal link. Nul
 comment on column responses.round is 'the round of its contact. Null without a contact';
 comment on column responses.source is 'link (personal), share (shareable link) or import';
 comment on column responses.score is 'on the survey''s own scale';
-comment on column responses.category is 'promoter, passive or detractor';
-comment on column responses.comment is 'the respondent''s comment';
 comment on column responses.language is 'language of the page. Null for imports';
 comment on column responses.properties is 'of its contact at the time, of the imported row, or from the website';
 comment on column responses.held_reason is 'why it is on hold. Null for responses that count';
@@ -60,10 +56,7 @@ create index responses_by_owner on responses (org_id, owner_id, created_at desc,
 create index responses_naming_addresses on responses (org_id) where properties::text like '%@%';
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 
--- Answers to follow-up questions: an object by question id of `value` (an option id, several, or a number), `other` and
--- `text`.
-
--- All texts in the answers, as one text that is searched and analyzed like a comment.
+-- All texts in the answers to follow-up questions, as one text that is searched and analyzed like a comment.
 create function answer_words(answers jsonb) returns text
 language sql immutable parallel safe
 return (
@@ -98,11 +91,11 @@ create table response_answers (
 );
 
 comment on table response_answers is 'Answers of a response to the follow-up questions of its survey';
-comment on column response_answers.answers is 'by question id: value, other, text';
-comment on column response_answers.words is 'all texts in the answers';
+comment on column response_answers.answers is
+  'an object by question id of value (an option id, several, or a number), other and text';
 comment on column response_answers.sent is 'the form was sent, not only saved';
-comment on column response_answers.saved_at is 'when an answer was last saved';
-comment on column response_answers.completed_at is 'when response.completed was published, or would have been without subscribers';
+comment on column response_answers.completed_at is
+  'when response.completed was published, or would have been without subscribers';
 
 create index response_answers_incomplete on response_answers (saved_at) where completed_at is null;
 create index response_answers_search on response_answers using gin (org_id, words gin_trgm_ops) where words is not null;
@@ -110,13 +103,11 @@ create index response_answers_written on response_answers (org_id, saved_at) whe
 
 -- A response that replaces one on hold does not inherit its answers.
 create function drop_replaced_answers() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   delete from response_answers where org_id = old.org_id and response_id = old.id;
   return new;
-end
-$$;
+end $$;
 
 create trigger responses_drop_replaced_answers before update of id on responses
   for each row when (old.id <> new.id) execute function drop_replaced_answers();
@@ -139,14 +130,10 @@ create table link_visits (
 comment on table link_visits is
   'A visit of a personal link, to judge submissions. Contains no address and no user agent';
 comment on column link_visits.kind is 'view for the page, trap for the hidden link, post for a submission';
-comment on column link_visits.method is 'of the HTTP request';
 comment on column link_visits.score is 'the score in the link';
-comment on column link_visits.visited_at is 'when it was requested';
 
 -- Indexes days instead of times, so that queries for the visits of the last minute use the index by contact.
 create index link_visits_by_day on link_visits (((visited_at at time zone 'UTC')::date));
-
--- Results of comment analysis: the analysis of each response, an organization's own themes, and reports about a period.
 
 create table analyses (
   org_id      uuid not null,
@@ -162,14 +149,9 @@ create table analyses (
   foreign key (org_id, response_id) references responses (org_id, id) on delete cascade
 );
 
-comment on table analyses is
-  'Analysis of the comment of a response';
+comment on table analyses is 'Analysis of the comment of a response';
 comment on column analyses.sentiment is 'positive, negative, mixed or neutral';
-comment on column analyses.themes is 'names of the themes in the comment';
 comment on column analyses.churn_risk is 'how likely the contact is to leave';
-comment on column analyses.summary is 'a short summary of the comment';
-comment on column analyses.provider is 'name of the analyst';
-comment on column analyses.analyzed_at is 'when the analysis was made';
 
 create table themes (
   id         uuid primary key default gen_random_uuid(),
@@ -179,10 +161,7 @@ create table themes (
   created_at timestamptz not null default now()
 );
 
-comment on table themes is
-  'A theme that an organization looks for in comments';
-comment on column themes.name is 'shown in reports';
-comment on column themes.words is 'words that indicate the theme';
+comment on table themes is 'A theme that an organization looks for in comments';
 
 create unique index themes_one_per_name on themes (org_id, lower(name));
 
@@ -202,23 +181,16 @@ create table summaries (
   created_at   timestamptz not null default now()
 );
 
-comment on table summaries is
-  'A report over a period';
-comment on column summaries.report_type is 'the kind of report';
+comment on table summaries is 'A report over a period';
 comment on column summaries.scheduled is 'true for the only scheduled report of the period';
-comment on column summaries.period_start is 'first moment of the period';
 comment on column summaries.period_end is 'first moment after the period';
 comment on column summaries.nps is 'of customers in the period';
 comment on column summaries.previous_nps is 'of customers in the previous period';
 comment on column summaries.blocks is 'the score of each kind of survey, with interval and change';
 comment on column summaries.responses is 'number of responses that count in the period';
-comment on column summaries.top_themes is 'names of the most frequent themes';
-comment on column summaries.text is 'the report';
 
 create unique index summaries_once_a_period on summaries (org_id, report_type, period_start, period_end) where scheduled;
 create index summaries_newest_first on summaries (org_id, created_at desc, id desc);
-
--- Follow-up of responses, and facets that filter lists and totals.
 
 create table response_tags (
   org_id      uuid not null,
@@ -232,7 +204,6 @@ create table response_tags (
 );
 
 comment on table response_tags is 'A tag on a response';
-comment on column response_tags.created_at is 'when it was tagged';
 
 create index response_tags_by_tag on response_tags (org_id, tag_id);
 
@@ -250,7 +221,6 @@ create table response_notes (
 );
 
 comment on table response_notes is 'A note on a response';
-comment on column response_notes.text is 'the note';
 comment on column response_notes.author is 'name of the member or key at that time';
 comment on column response_notes.author_kind is 'kind of actor, as in audit_events';
 
@@ -280,35 +250,27 @@ create table replies (
 
 comment on table replies is 'An email from a member to the person who gave a response';
 comment on column replies.id is 'the id of the form that was sent, so that a form replies once';
-comment on column replies.text is 'the text of the email';
-comment on column replies.author is 'name of the member or the key that wrote it, as it was then';
-comment on column replies.author_kind is 'kind of that actor, as in the audit';
+comment on column replies.author is 'name of the member or key at that time';
+comment on column replies.author_kind is 'kind of actor, as in audit_events';
 comment on column replies.closes is 'true if the response is done when the reply has been sent';
-comment on column replies.status is 'claimed: not begun; sending: its first byte may have left; then how it ended';
-comment on column replies.attempts is 'the number of attempts; an outcome is recorded for the attempt that it belongs to';
-comment on column replies.reason is 'why it was not sent, or not yet';
-comment on column replies.reason_code is 'kind of that reason, as of mails';
-comment on column replies.server_reply is 'what the mail server said when it accepted the email';
-comment on column replies.created_at is 'when it was written';
+comment on column replies.status is 'claimed before the first attempt, sending during one, unknown if the process died in one';
+comment on column replies.attempts is 'started attempts. An outcome is only recorded for the newest one';
+comment on column replies.reason is 'why it failed or was deferred';
+comment on column replies.server_reply is 'reply of the mail server that accepted it';
 comment on column replies.sending_at is 'when the last attempt began';
-comment on column replies.finished_at is 'when the outcome was recorded';
 
 create index replies_by_response on replies (org_id, response_id, created_at);
 create index replies_open on replies (created_at) where status in ('claimed', 'sending');
 
 create table canned_texts (
   id         uuid primary key default gen_random_uuid(),
-  org_id     uuid not null,
+  org_id     uuid not null references organizations (id) on delete cascade,
   name       text not null check (char_length(name) between 1 and 200),
   text       text not null check (char_length(text) between 1 and 5000),
-  created_at timestamptz not null default now(),
-
-  constraint canned_texts_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
+  created_at timestamptz not null default now()
 );
 
 comment on table canned_texts is 'A text that members insert into replies';
-comment on column canned_texts.name is 'as members choose it';
-comment on column canned_texts.text is 'what is inserted';
 
 create unique index canned_texts_one_per_name on canned_texts (org_id, name);
 
@@ -324,7 +286,6 @@ create table saved_views (
 );
 
 comment on table saved_views is 'Filters of responses that a member has saved under a name';
-comment on column saved_views.name is 'as the member''s sidebar shows it';
 comment on column saved_views.filters is 'pairs of the name and value of a parameter';
 
 create unique index saved_views_one_per_name on saved_views (org_id, member_id, lower(name));
@@ -350,9 +311,6 @@ comment on table response_facets is
   'A property, tag, sentiment, theme or answer of a response that counts, to find responses by';
 comment on column response_facets.facet is 'hash of kind, name and value: see the function facet_of';
 comment on column response_facets.created_at is 'of the response, as are survey_id, category and score';
-comment on column response_facets.category is 'of the response';
-comment on column response_facets.survey_id is 'of the response';
-comment on column response_facets.score is 'of the response';
 
 create index response_facets_by_response on response_facets (org_id, response_id);
 -- Halves the time to count all responses with a facet, because equal entries take only a few bytes each.
@@ -439,8 +397,7 @@ begin atomic
 end;
 
 create function facet_added_responses() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
   select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
@@ -448,22 +405,19 @@ begin
   cross join lateral property_facets(r.properties) facet
   where r.held_reason is null and r.properties <> '{}';
   return null;
-end
-$$;
+end $$;
 
 create trigger responses_added_facets after insert on responses
   referencing new table as changed for each statement
   execute function facet_added_responses();
 
 create function facet_changed_response() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
   perform add_facets(new.org_id, new.id);
   return null;
-end
-$$;
+end $$;
 
 create trigger responses_changed_facets
   after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses
@@ -474,8 +428,7 @@ create trigger responses_changed_facets
   execute function facet_changed_response();
 
 create function facet_tagged_response() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
     delete from response_facets
@@ -488,15 +441,13 @@ begin
     on conflict do nothing;
   end if;
   return null;
-end
-$$;
+end $$;
 
 create trigger response_tags_changed after insert or delete on response_tags
   for each row execute function facet_tagged_response();
 
 create function facet_analyzed_response() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then
     delete from response_facets
@@ -512,8 +463,7 @@ begin
   where org_id = new.org_id and id = new.response_id and held_reason is null
   on conflict do nothing;
   return null;
-end
-$$;
+end $$;
 
 create trigger analyses_added after insert on analyses
   for each row execute function facet_analyzed_response();
@@ -523,8 +473,7 @@ create trigger analyses_changed after update of sentiment, themes on analyses
 
 -- Finds nothing if the response was deleted too. Its facets are deleted by cascade.
 create function facet_unanalyzed_responses() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   delete from response_facets f
   using changed a
@@ -533,15 +482,13 @@ begin
   where f.org_id = a.org_id and f.facet = removed
     and f.created_at = r.created_at and f.response_id = r.id;
   return null;
-end
-$$;
+end $$;
 
 create trigger analyses_removed after delete on analyses
   referencing old table as changed for each statement execute function facet_unanalyzed_responses();
 
 create function facet_saved_answers() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then
     delete from response_facets
@@ -555,8 +502,7 @@ begin
   where r.org_id = new.org_id and r.id = new.response_id and r.held_reason is null
   on conflict do nothing;
   return null;
-end
-$$;
+end $$;
 
 create trigger response_answers_added after insert on response_answers
   for each row execute function facet_saved_answers();
@@ -569,8 +515,7 @@ create trigger response_answers_changed after update of answers on response_answ
 create function save_answers(
   in_org uuid, in_survey uuid, in_response uuid, in_contact uuid, asked jsonb, added jsonb, removed text[], is_sent boolean
 ) returns table (saved jsonb, held boolean, completed boolean, rewritten boolean, has_text boolean)
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   comment_before text;
   words_before text;
@@ -601,8 +546,7 @@ begin
   rewritten := words_now is distinct from words_before;
   has_text := coalesce(comment_before, words_now) is not null;
   return next;
-end
-$$;
+end $$;
 
 -- The answers as the API shows them, in the order of the survey's questions.
 create function answers_of(questions jsonb, answers jsonb) returns json
@@ -660,14 +604,8 @@ create table survey_tallies (
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
 ) with (fillfactor = 50);
 
-comment on table survey_tallies is
-  'Totals of a survey, to be summed over its slots';
+comment on table survey_tallies is 'Totals of a survey, to be summed over its slots';
 comment on column survey_tallies.slot is '0 for the folded total, otherwise the pid of the backend that writes it';
-comment on column survey_tallies.promoters is 'responses that count as promoter';
-comment on column survey_tallies.passives is 'responses that count as passive';
-comment on column survey_tallies.detractors is 'responses that count as detractor';
-comment on column survey_tallies.score_sum is 'sum of all scores';
-comment on column survey_tallies.contacts is 'contacts of the survey';
 comment on column survey_tallies.sent is 'contacts that were mailed';
 comment on column survey_tallies.responded is 'contacts that have responded';
 
@@ -688,14 +626,9 @@ create table hour_tallies (
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
 ) with (fillfactor = 80);
 
-comment on table hour_tallies is
-  'Totals of a survey and hour, to be summed over the slots';
+comment on table hour_tallies is 'Totals of a survey and hour, to be summed over the slots';
 comment on column hour_tallies.hour is 'start of the hour of created_at, UTC';
 comment on column hour_tallies.slot is '0 for the folded total, otherwise the pid of the backend that writes it';
-comment on column hour_tallies.promoters is 'responses that count as promoter';
-comment on column hour_tallies.passives is 'responses that count as passive';
-comment on column hour_tallies.detractors is 'responses that count as detractor';
-comment on column hour_tallies.score_sum is 'sum of all scores';
 comment on column hour_tallies.contacts is 'contacts added in that hour';
 
 create index hour_tallies_by_organization on hour_tallies (org_id, hour);
@@ -715,11 +648,8 @@ create table asked_tallies (
 
 comment on table asked_tallies is
   'Progress of the contacts that were first mailed in a quarter hour, because days of all time zones begin on quarter hours. To be summed over the slots';
-comment on column asked_tallies.quarter is 'start of the quarter hour';
 comment on column asked_tallies.slot is '0 for the folded total, otherwise the pid of the backend that writes it';
-comment on column asked_tallies.asked is 'contacts that were first mailed in the quarter hour';
 comment on column asked_tallies.undelivered is 'asked contacts whose mail failed or bounced later';
-comment on column asked_tallies.answered is 'asked contacts that have responded';
 
 -- Sums are index-only, because mails that are sent one by one leave nearly a row each.
 create index asked_tallies_by_organization on asked_tallies (org_id, quarter)
@@ -769,8 +699,7 @@ return pg_backend_pid();
 -- The joins below leave out surveys that are being deleted, because their tallies are deleted as well.
 
 create function add_to_survey_tallies(deltas tally_delta[], into_slot integer) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   insert into survey_tallies as t
     (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
@@ -787,12 +716,10 @@ begin
         contacts = t.contacts + excluded.contacts,
         sent = t.sent + excluded.sent,
         responded = t.responded + excluded.responded;
-end
-$$;
+end $$;
 
 create function add_to_hour_tallies(deltas tally_delta[], into_slot integer) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   insert into hour_tallies as t (org_id, survey_id, hour, slot, promoters, passives, detractors, score_sum, contacts)
   select d.org_id, d.survey_id, d.hour, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
@@ -806,12 +733,10 @@ begin
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum,
         contacts = t.contacts + excluded.contacts;
-end
-$$;
+end $$;
 
 create function add_to_asked_tallies(deltas asked_delta[], into_slot integer) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   insert into asked_tallies as t (org_id, survey_id, quarter, slot, asked, undelivered, answered)
   select d.org_id, d.survey_id, d.quarter, into_slot, d.asked, d.undelivered, d.answered
@@ -822,22 +747,18 @@ begin
     set asked = t.asked + excluded.asked,
         undelivered = t.undelivered + excluded.undelivered,
         answered = t.answered + excluded.answered;
-end
-$$;
+end $$;
 
 create function add_to_tallies(deltas tally_delta[], into_slot integer) returns void
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   perform add_to_survey_tallies(deltas, into_slot);
   perform add_to_hour_tallies(deltas, into_slot);
-end
-$$;
+end $$;
 
 -- Adds the responses of the transition table `changed`, multiplied by the trigger's argument, 1 or -1.
 create function tally_responses() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   sign constant integer := tg_argv[0]::integer;
   deltas constant tally_delta[] := array(
@@ -857,16 +778,14 @@ declare
 begin
   perform add_to_tallies(deltas, tally_slot());
   return null;
-end
-$$;
+end $$;
 
 create trigger responses_added after insert on responses
   referencing new table as changed for each statement execute function tally_responses('1');
 create trigger responses_removed after delete on responses
   referencing old table as changed for each statement execute function tally_responses('-1');
 create function tally_changed_responses() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   deltas constant tally_delta[] := array(
     with counted as (
@@ -889,16 +808,14 @@ declare
 begin
   perform add_to_tallies(deltas, tally_slot());
   return null;
-end
-$$;
+end $$;
 
 create trigger responses_changed after update on responses
   referencing old table as old_rows new table as new_rows
   for each statement execute function tally_changed_responses();
 
 create function tally_contacts() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   sign constant integer := tg_argv[0]::integer;
   deltas constant tally_delta[] := array(
@@ -922,8 +839,7 @@ begin
   perform add_to_tallies(deltas, tally_slot());
   if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
   return null;
-end
-$$;
+end $$;
 
 create trigger contacts_added after insert on contacts
   referencing new table as changed for each statement execute function tally_contacts('1');
@@ -933,8 +849,7 @@ create trigger contacts_removed after delete on contacts
 -- Most updates of a contact change no total. Only the first mail and the answer do. The survey and `created_at` of a
 -- contact never change.
 create function tally_contacts_progress() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   deltas constant tally_delta[] := array(
     select (n.org_id, n.survey_id, null, 0, 0, 0, 0, 0,
@@ -964,8 +879,7 @@ begin
   if cardinality(deltas) > 0 then perform add_to_survey_tallies(deltas, tally_slot()); end if;
   if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
   return null;
-end
-$$;
+end $$;
 
 create trigger contacts_changed after update on contacts
   referencing old table as old_rows new table as new_rows
@@ -979,8 +893,7 @@ create index hour_tallies_to_fold on hour_tallies (survey_id, hour) where slot <
 create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
 
 create procedure fold_tallies()
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   this_hour constant timestamptz := hour_of(now());
   owner uuid;
@@ -1039,14 +952,11 @@ begin
     perform add_to_asked_tallies(asked_deltas, 0);
     commit;
   end loop;
-end
-$$;
-
--- Files of other services that members import in the app: responses, people, unsubscribes and bounces.
+end $$;
 
 create table imports (
   id           uuid primary key default gen_random_uuid(),
-  org_id       uuid not null,
+  org_id       uuid not null references organizations (id) on delete cascade,
   service      text not null check (service in ('delighted', 'asknicely', 'csv')),
   survey_id    uuid,
   type         text,
@@ -1061,7 +971,6 @@ create table imports (
   started_at   timestamptz,
   finished_at  timestamptz,
 
-  constraint imports_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade,
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
   unique (org_id, id)
 );
@@ -1069,10 +978,8 @@ create table imports (
 comment on table imports is
   'Files of another service that a member imports. They wait for a day, and the result is deleted after 90 days';
 comment on column imports.survey_id is 'null until the import creates a survey';
-comment on column imports.type is 'scale of the responses; null until it is chosen or found in the files';
+comment on column imports.type is 'scale of the responses. Null until it is chosen or found in the files';
 comment on column imports.time_zone is 'of times without an offset, and of the months of the comparison';
-comment on column imports.reason is 'why it failed';
-comment on column imports.actor is 'the member who imports';
 comment on column imports.before is 'the responses of the survey by month before the import';
 comment on column imports.after is 'the responses of the survey by month after the import';
 
@@ -1097,11 +1004,9 @@ create table import_files (
 );
 
 comment on table import_files is 'A file of an import';
-comment on column import_files.kind is 'kind of data that the member chose; null to detect it from the columns';
+comment on column import_files.kind is 'kind of data that the member chose. Null to detect it from the columns';
 comment on column import_files.plan is 'the kind of data and the columns of the file';
 comment on column import_files.counts is 'numbers of its rows by what happens to them';
-comment on column import_files.reason is 'why it cannot be imported';
-comment on column import_files.imported is 'numbers of new rows';
 comment on column import_files.done is 'rows imported so far, without invalid and skipped ones';
 
 create table import_chunks (
@@ -1116,4 +1021,3 @@ create table import_chunks (
 
 comment on table import_chunks is 'The text of a file in chunks, until it is imported';
 comment on column import_chunks.file is 'the place of the file in its import';
-comment on column import_chunks.place is 'the place of the chunk in its file, from 0';

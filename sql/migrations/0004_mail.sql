@@ -32,27 +32,20 @@ create table mails (
   foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 ) with (fillfactor = 50);
 
-comment on table mails is
-  'A mail to one contact, claimed by a request and sent by a job';
-comment on column mails.id is 'begins with the creation time, so that new rows are adjacent in indexes';
+comment on table mails is 'A mail to one contact, claimed by a request and sent by a job';
 comment on column mails.request_id is 'the request or campaign batch that claimed it';
-comment on column mails.email is 'the recipient, as entered';
-comment on column mails.email_key is 'the address in lower case, to compare addresses';
 comment on column mails.status is 'claimed before the first attempt, sending during one, unknown if the process died in one';
-comment on column mails.round is 'the round of its contact';
-comment on column mails.blocks_resend is 'true if the address must not get another mail of the survey in this round, or another such reminder, because this one was or may have been sent, or is about to be';
+comment on column mails.blocks_resend is
+  'true if the address must not get another mail of the survey in this round, or another such reminder, because this one was or may have been sent, or is about to be';
 comment on column mails.awaited is 'true if a request waits for the outcome. Otherwise the mail is retried for a day';
 comment on column mails.reminder is 'number of the reminder, or 0 for the first mail';
 comment on column mails.reminds_of is 'the mail whose thread a reminder continues';
 comment on column mails.attempts is 'started attempts';
 comment on column mails.reason is 'why it failed or was deferred, in the words of the mail server';
 comment on column mails.server_reply is 'reply of the mail server that accepted it';
-comment on column mails.reason_code is 'the kind of failure';
 comment on column mails.month is 'the month whose quota it uses';
 comment on column mails.traceparent is 'the trace of the request that claimed it';
-comment on column mails.claimed_at is 'when it was claimed';
 comment on column mails.sending_at is 'when the last attempt began';
-comment on column mails.finished_at is 'when its outcome was recorded';
 
 create unique index mails_once on mails (survey_id, email_key, round, reminder) where blocks_resend;
 create index mails_by_request on mails (request_id);
@@ -72,9 +65,7 @@ create table suppressions (
   primary key (org_id, email, kind, by_hand)
 );
 
-comment on table suppressions is
-  'An address that gets no more mail from an organization';
-comment on column suppressions.email is 'in lower case';
+comment on table suppressions is 'An address that gets no more mail from an organization';
 comment on column suppressions.kind is 'unsubscribed by the person or a member, or bounced because the mailbox does not exist';
 comment on column suppressions.by_hand is 'true if a member blocked the address, false if the person unsubscribed';
 comment on column suppressions.detail is 'the reply of the mail server';
@@ -95,8 +86,7 @@ create table lifted_suppressions (
   lifted_at  timestamptz not null default now()
 );
 
-comment on table lifted_suppressions is
-  'A former suppression, for the timeline of the address';
+comment on table lifted_suppressions is 'A former suppression, for the timeline of the address';
 comment on column lifted_suppressions.id is 'of the suppression, as are email, kind, by_hand, detail and created_at';
 comment on column lifted_suppressions.lifted_by is 'who unblocked the address. Null for the person, on the unsubscribe page';
 comment on column lifted_suppressions.consent is 'how the person agreed to get mail again, if a member recorded it';
@@ -120,12 +110,8 @@ create table blocked_mails (
 
 create index blocked_mails_by_age on blocked_mails (blocked_on);
 
-comment on table blocked_mails is
-  'A mail that a rule blocked, to explain why an address got none';
-comment on column blocked_mails.email is 'the address that was not mailed';
-comment on column blocked_mails.email_key is 'the address in lower case, to compare addresses';
+comment on table blocked_mails is 'A mail that a rule blocked, to explain why an address got none';
 comment on column blocked_mails.reason_code is 'the rule';
-comment on column blocked_mails.reason is 'the rule in words';
 comment on column blocked_mails.blocked_at is 'time of the first request on that day';
 comment on column blocked_mails.blocked_on is 'that day, UTC';
 
@@ -138,13 +124,7 @@ create table mailbox_messages (
   received_at timestamptz not null default now()
 );
 
-comment on table mailbox_messages is
-  'A mail in the built-in mailbox, which is used without a mail server';
-comment on column mailbox_messages.mail_from is 'sender of the envelope';
-comment on column mailbox_messages.rcpt_to is 'recipient of the envelope';
-comment on column mailbox_messages.subject is 'as shown in the list';
-comment on column mailbox_messages.raw is 'the complete message';
-comment on column mailbox_messages.received_at is 'when it arrived';
+comment on table mailbox_messages is 'A mail in the built-in mailbox, which is used without a mail server';
 
 create index mailbox_messages_newest_first on mailbox_messages (received_at desc, id desc);
 
@@ -186,10 +166,13 @@ create table campaigns (
 
 comment on table campaigns is
   'A survey mailed to many contacts in steps: to all pending contacts, automatically to new contacts, in rounds, or as a reminder';
-comment on column campaigns.kind is 'campaign if somebody started it, asking for automatic sends, round for later rounds, or reminder. One row each for the last three';
+comment on column campaigns.kind is
+  'campaign if somebody started it, asking for automatic sends, round for later rounds, or reminder. One row each for the last three';
 comment on column campaigns.reminder is 'number of the reminder, or 0';
 comment on column campaigns.after_days is 'days until the reminder or the automatic mail';
-comment on column campaigns.audience is 'people who are added at the start: "people", or an object with segment_id or filter. Null for pending contacts only';
+comment on column campaigns.send_at is 'scheduled start. Null for at once';
+comment on column campaigns.audience is
+  'people who are added at the start: "people", or an object with segment_id or filter. Null for pending contacts only';
 comment on column campaigns.reason is 'why the service refused, stopped or paused it';
 comment on column campaigns.month is 'the month whose quota its mails use';
 comment on column campaigns.total is 'judged contacts';
@@ -200,12 +183,7 @@ comment on column campaigns.turn is 'number of its current job. Pausing, resumin
 comment on column campaigns.next_at is 'when that job is due';
 comment on column campaigns.next_mail_at is 'when its pace allows the next mail';
 comment on column campaigns.seen_until is 'for automatic sends and reminders: earlier contacts or mails need no further check';
-comment on column campaigns.finished_at is 'when it finished or was stopped or refused';
-comment on column campaigns.name is 'shown in lists';
 comment on column campaigns.started_at is 'when its contacts were judged';
-comment on column campaigns.status is 'scheduled, running, paused, finished, stopped or refused';
-comment on column campaigns.send_at is 'scheduled start. Null for at once';
-comment on column campaigns.per_hour is 'maximum of mails per hour. Null for no limit';
 
 create index campaigns_newest_first on campaigns (survey_id, created_at desc, id desc) where kind = 'campaign';
 create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder) where kind <> 'campaign';
@@ -232,9 +210,6 @@ comment on column campaign_batches.id is 'request_id of its mails';
 comment on column campaign_batches.mails is 'number of mails that were claimed and not withdrawn';
 comment on column campaign_batches.blocked is 'mails that a rule blocked after the claim, or whose contact was deleted';
 comment on column campaign_batches.ended_at is 'when all of them had an outcome';
-comment on column campaign_batches.claimed_at is 'when its mails were claimed';
-comment on column campaign_batches.sent is 'number of sent mails, stored once all have an outcome';
-comment on column campaign_batches.failed is 'number of failed mails, stored once all have an outcome';
 
 create index campaign_batches_by_campaign on campaign_batches (campaign_id);
 create index campaign_batches_open on campaign_batches (claimed_at) where ended_at is null;
@@ -257,14 +232,10 @@ create table campaign_contacts (
 
 comment on table campaign_contacts is
   'A contact that a campaign has judged. Its mail waits, was claimed, or was blocked by a rule';
-comment on column campaign_contacts.batch_id is 'batch with which its mail was claimed';
 comment on column campaign_contacts.reason_code is 'rule that blocked the mail';
-comment on column campaign_contacts.reason is 'the rule in words';
 
 create index campaign_contacts_newest_first on campaign_contacts (campaign_id, created_at desc, id desc);
 create index campaign_contacts_waiting on campaign_contacts (campaign_id, id) where batch_id is null and reason_code is null;
-
--- Notifications that members have chosen in each organization.
 
 create table notification_choices (
   org_id     uuid not null,
@@ -277,12 +248,8 @@ create table notification_choices (
   foreign key (org_id, member_id) references memberships (org_id, member_id) on delete cascade
 );
 
-comment on table notification_choices is
-  'Notifications that a member has chosen. A member without a row gets none';
-comment on column notification_choices.events is 'kinds of events with immediate notifications';
-comment on column notification_choices.digest is 'how often a digest is sent';
+comment on table notification_choices is 'Notifications that a member has chosen. A member without a row gets none';
 comment on column notification_choices.time_zone is 'IANA name, for the start of the member''s day and week';
-comment on column notification_choices.changed_at is 'last change by the member';
 
 create table notifications (
   id         uuid primary key default gen_random_uuid(),
@@ -314,12 +281,9 @@ create table slack_hooks (
   changed_at timestamptz not null default now()
 );
 
-comment on table slack_hooks is
-  'The Slack-compatible incoming webhook for an organization''s notifications';
+comment on table slack_hooks is 'The Slack-compatible incoming webhook for an organization''s notifications';
 comment on column slack_hooks.url is 'its secret URL, sealed';
-comment on column slack_hooks.events is 'kinds of events that are posted';
 comment on column slack_hooks.digest is 'how often a digest is posted, in the organization''s time zone';
-comment on column slack_hooks.changed_at is 'last change';
 
 create table notification_contents (
   org_id   uuid primary key references organizations (id) on delete cascade,
@@ -327,7 +291,6 @@ create table notification_contents (
   unedited boolean not null
 );
 
-comment on table notification_contents is
-  'Details that notifications of an organization may show. None without a row';
+comment on table notification_contents is 'Details that notifications of an organization may show. None without a row';
 comment on column notification_contents.people is 'the name and address of its contact';
 comment on column notification_contents.unedited is 'its comment without redaction';

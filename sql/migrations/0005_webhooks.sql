@@ -1,5 +1,3 @@
--- Webhooks, their events, and every attempt to deliver an event.
-
 create table webhooks (
   id                     uuid primary key default gen_random_uuid(),
   org_id                 uuid not null references organizations (id) on delete cascade,
@@ -22,20 +20,12 @@ create table webhooks (
   unique (org_id, id)
 );
 
-comment on table webhooks is
-  'A URL to which an organization''s events are posted';
-comment on column webhooks.url is 'where events are posted';
-comment on column webhooks.events is 'names of its events';
-comment on column webhooks.description is 'description by the organization';
+comment on table webhooks is 'A URL to which an organization''s events are posted';
 comment on column webhooks.secret is 'the signing key, sealed';
 comment on column webhooks.previous_secret is 'the previous signing key, sealed. Also signs until previous_secret_until';
-comment on column webhooks.previous_secret_until is 'when the previous key stops signing';
 comment on column webhooks.retries is
   'standard for one retry, off after 3 failed deliveries. Extended for retries over a day, off after 3 days as well';
-comment on column webhooks.active is 'true if events are posted';
 comment on column webhooks.failure_count is 'deliveries that failed in a row, each after all its attempts';
-comment on column webhooks.deactivated_at is 'when it was deactivated';
-comment on column webhooks.deactivated_reason is 'why it was deactivated';
 comment on column webhooks.last_delivery_at is 'when an event was last accepted';
 comment on column webhooks.undelivered_since is
   'when an event was last delivered or the webhook was turned on, whichever is later';
@@ -54,10 +44,7 @@ create table events (
   primary key (org_id, id)
 );
 
-comment on table events is
-  'An event for at least one webhook, shared by its deliveries';
-comment on column events.id is 'begins with the time of the event';
-comment on column events.type is 'name of the event';
+comment on table events is 'An event for at least one webhook, shared by its deliveries';
 comment on column events.body is 'the exact bytes that are signed and posted';
 comment on column events.traceparent is 'the trace that the event began in';
 comment on column events.used_at is 'when its newest delivery was created';
@@ -90,20 +77,17 @@ create table pending_deliveries (
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
 );
 
-comment on table pending_deliveries is
-  'An event for one webhook, without an outcome yet';
-comment on column pending_deliveries.id is 'begins with the creation time';
+comment on table pending_deliveries is 'An event for one webhook, without an outcome yet';
 comment on column pending_deliveries.event_id is 'a row of events. No foreign key, which would slow down each insert';
 comment on column pending_deliveries.message_id is
   'the webhook-id header of a redelivery, which is the id of the first delivery. Null for its own id';
+comment on column pending_deliveries.next_attempt_at is 'when it is due. Null for immediately';
 comment on column pending_deliveries.attempts is 'failed attempts';
-comment on column pending_deliveries.status_code is 'of the last attempt';
-comment on column pending_deliveries.response_body is 'beginning of the last response';
-comment on column pending_deliveries.traceparent is 'its own trace, if it differs from the event''s';
 comment on column pending_deliveries.is_test is 'true for a test, which never counts as success or failure';
 comment on column pending_deliveries.is_replay is 'true if a replay created it. The original stays skipped or failed';
-comment on column pending_deliveries.next_attempt_at is 'when it is due. Null for immediately';
 comment on column pending_deliveries.claimed_by is 'the worker pool that processes it';
+comment on column pending_deliveries.response_body is 'beginning of the last response';
+comment on column pending_deliveries.traceparent is 'its own trace, if it differs from the event''s';
 
 create index retries_due on pending_deliveries (webhook_id, next_attempt_at) where attempts > 0;
 create index retries_newest_first on pending_deliveries (webhook_id, id desc) where attempts > 0;
@@ -131,21 +115,9 @@ create table ended_deliveries (
 );
 
 comment on table ended_deliveries is
-  'An event for one webhook with its outcome. Only updated to erase the subscriber''s response';
-comment on column ended_deliveries.event_id is 'a row of events, as in pending_deliveries';
-comment on column ended_deliveries.id is 'begins with the creation time, so that the key lists newest first';
-comment on column ended_deliveries.message_id is
-  'the webhook-id header of a redelivery, which is the id of the first delivery. Null for its own id';
-comment on column ended_deliveries.undelivered is
-  'failed, or skipped because the webhook was inactive. Null if it was delivered';
-comment on column ended_deliveries.attempts is 'attempts made';
-comment on column ended_deliveries.status_code is 'of the last attempt';
-comment on column ended_deliveries.response_body is 'beginning of the last response';
+  'An event for one webhook with its outcome. Columns are as in pending_deliveries. Only updated to erase the subscriber''s response';
 comment on column ended_deliveries.duration_ms is 'duration of the successful attempt';
-comment on column ended_deliveries.traceparent is 'its own trace, if it differs from the event''s';
-comment on column ended_deliveries.is_test is 'true for a test, which never counts as success or failure';
-comment on column ended_deliveries.is_replay is 'true if a replay created it. The original stays skipped or failed';
-comment on column ended_deliveries.delivered_at is 'when it was accepted';
+comment on column ended_deliveries.undelivered is 'failed, or skipped because the webhook was inactive. Null if it was delivered';
 
 create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
 create index ended_deliveries_missed on ended_deliveries (webhook_id, undelivered, id) where undelivered is not null;
@@ -190,9 +162,5 @@ create table delivery_attempts (
 comment on table delivery_attempts is
   'A failed POST. A successful one is stored in the row of its delivery, and most deliveries have no other';
 comment on column delivery_attempts.delivery_id is 'a row of pending_deliveries, later of ended_deliveries';
-comment on column delivery_attempts.number is 'counted from 1';
-comment on column delivery_attempts.status_code is 'status of the response';
-comment on column delivery_attempts.response_body is 'beginning of the response';
 comment on column delivery_attempts.error is 'why there was no response';
-comment on column delivery_attempts.duration_ms is 'until the response or the error';
 comment on column delivery_attempts.at is 'when it ended';

@@ -1,5 +1,3 @@
--- Live processes, which own their claims.
-
 create table worker_pools (
   pool_id      text primary key,
   session      text not null,
@@ -13,8 +11,6 @@ comment on table worker_pools is
 comment on column worker_pools.pool_id is 'the name in claims of jobs and deliveries';
 comment on column worker_pools.session is 'the application_name of the connection that lives as long as the pool';
 comment on column worker_pools.session_role is 'the role of that connection, which another role cannot imitate';
-comment on column worker_pools.program is 'the program of its process, with its version';
-comment on column worker_pools.started_at is 'when its process began to run jobs';
 
 -- Every role can see the name and the role of a session.
 create function is_alive(pool worker_pools) returns boolean
@@ -31,10 +27,7 @@ create table service_record (
   updated_at   timestamptz not null default now()
 );
 
-comment on table service_record is
-  'State of a running service, for commands to read';
-comment on column service_record.is_singleton is 'limits the table to one row';
-comment on column service_record.public_url is 'base URL of its links';
+comment on table service_record is 'State of a running service, for commands to read';
 
 -- Comments that wait for analysis. Organizations are claimed in turn, so that the history of one does not delay
 -- comments of another.
@@ -54,11 +47,9 @@ create table waiting_analyses (
   foreign key (org_id, response_id) references responses (org_id, id) on delete cascade
 );
 
-comment on table waiting_analyses is
-  'A response whose comment waits for analysis';
-comment on column waiting_analyses.is_history is 'true for imported and reanalyzed comments, which are analyzed after the organization''s new ones';
-comment on column waiting_analyses.due_at is 'earliest time of the next try';
-comment on column waiting_analyses.tries is 'number of failed tries';
+comment on table waiting_analyses is 'A response whose comment waits for analysis';
+comment on column waiting_analyses.is_history is
+  'true for imported and reanalyzed comments, which are analyzed after the organization''s new ones';
 comment on column waiting_analyses.asked_at is 'when a new analysis was requested, which replaces older ones';
 comment on column waiting_analyses.traceparent is 'the span that caused it';
 comment on column waiting_analyses.claimed_by is 'the worker pool that processes it';
@@ -86,12 +77,10 @@ create table erasures (
   filed_at     timestamptz
 );
 
-comment on table erasures is
-  'The receipt of an erasure. Nothing is stored for the address until an owner unblocks it';
+comment on table erasures is 'The receipt of an erasure. Nothing is stored for the address until an owner unblocks it';
 comment on column erasures.address_hash is 'keyed hash of the address in lower case: see the function keyed_hash';
 comment on column erasures.scores is 'kept as anonymous responses, or deleted with everything else';
 comment on column erasures.counts is 'number of deleted or emptied rows by kind';
-comment on column erasures.erased_at is 'when the person was erased';
 comment on column erasures.allowed_at is 'when an owner unblocked the address';
 comment on column erasures.filed_at is 'when the current version of this row was appended to the file of erasures';
 
@@ -112,8 +101,7 @@ return pg_advisory_xact_lock(hashtextextended('erasures ' || in_org, 0));
 
 -- A safeguard: all code that adds contacts has already skipped or refused erased addresses.
 create function refuse_erased_contacts() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   owner uuid;
   key bytea;
@@ -133,8 +121,7 @@ begin
     end if;
   end loop;
   return null;
-end
-$$;
+end $$;
 
 create trigger contacts_are_not_erased after insert on contacts
   referencing new table as changed for each statement execute function refuse_erased_contacts();
@@ -187,51 +174,41 @@ begin
     end if;
   end loop;
   return said;
-end
-$$;
+end $$;
 
 create function hide_erased_in_comment() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   new.comment := hide_erased(new.org_id, new.comment);
   return new;
-end
-$$;
+end $$;
 
 create function hide_erased_in_answers() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   new.answers := hide_erased(new.org_id, new.answers::text)::jsonb;
   return new;
-end
-$$;
+end $$;
 
 create function hide_erased_in_note() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   new.text := hide_erased(new.org_id, new.text);
   return new;
-end
-$$;
+end $$;
 
 create function hide_erased_in_contact() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   new.name := hide_erased(new.org_id, new.name);
   new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
   return new;
-end
-$$;
+end $$;
 
 -- A response stores the round of its contact, and the properties that the contact had at the time. The lock waits for an
 -- erasure that removes an address from the properties.
 create function keep_properties() returns trigger
-language plpgsql
-as $$
+language plpgsql as $$
 begin
   if new.properties is not null then
     new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
@@ -243,8 +220,7 @@ begin
     for key share;
   end if;
   return new;
-end
-$$;
+end $$;
 
 create trigger responses_keep_properties before insert on responses
   for each row when (new.contact_id is not null or new.properties::text like '%@%')
@@ -308,8 +284,7 @@ create type given_response as (
 -- response overlooks the one before it, and only the last few responses of a survey wait for each other. Locks are
 -- never upgraded, because two upgrades would deadlock.
 create function lock_surveys_to_record(given given_response[]) returns uuid[]
-language plpgsql
-as $$
+language plpgsql as $$
 declare
   near constant uuid[] := array(
     select s.survey_id
@@ -367,8 +342,7 @@ begin
     where s.counting = 0
       or (select sum(t.contacts - t.responded) from survey_tallies t where t.org_id = s.org_id and t.survey_id = s.survey_id)
          > case when s.survey_id = any (near) then s.counting else most_uncommitted_responses() end);
-end
-$$;
+end $$;
 
 -- Records these responses as far as possible and returns the ids of the recorded ones. Leaves out responses whose
 -- survey or contact is locked, deleted or closed, responses that may be the last of their survey, and responses of
@@ -424,5 +398,4 @@ begin
   where g.id = any (recorded) and g.held_reason is null
     and c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id;
   return query select unnest(recorded);
-end
-$$;
+end $$;

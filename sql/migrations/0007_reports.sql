@@ -13,8 +13,7 @@ create table reporters (
 
 create index reporters_by_organization on reporters (org_id);
 
-comment on table reporters is
-  'A role of Postgres that reads the views of askback_reports for one organization';
+comment on table reporters is 'A role of Postgres that reads the views of askback_reports for one organization';
 comment on column reporters.role_name is 'name of the role, without a meaning because every role can see it';
 comment on column reporters.name is 'purpose of the reporter, unique in the deployment';
 
