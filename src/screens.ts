@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { auditScreens } from './audit/screens.tsx';
 import { repeatScreens } from './campaigns/screens/repeat.tsx';
 import { campaignScreens } from './campaigns/screens/routes.tsx';
 import { contactScreens } from './contacts/screens/contacts.tsx';
@@ -25,7 +26,6 @@ import {
 import { notificationScreens, stopPages } from './notifications/screens.tsx';
 import { mailScreens } from './operations/mail-screens.tsx';
 import { type OperatorTools, operatorScreens } from './operations/operator/screens.tsx';
-import { auditScreens } from './organizations/screens/audit.tsx';
 import { generalScreens, textScreens } from './organizations/screens/general.tsx';
 import { settingsOverview } from './organizations/screens/overview.tsx';
 import { usageScreens } from './organizations/screens/usage.tsx';

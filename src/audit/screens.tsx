@@ -1,5 +1,15 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { capital } from '../errors.ts';
+import { OneOf } from '../lib/cli/command.ts';
+import type { Db } from '../lib/db/db.ts';
+import { exportResponse } from '../lib/export/export.ts';
+import { Page, parseList, readJson } from '../lib/paging/page.ts';
+import { requireRole, type ScreenEnv } from '../sessions/session.ts';
+import { Time } from '../web/app/badges.tsx';
+import { Day, Field, LinkButton, optionalText, Select } from '../web/app/forms.tsx';
+import { DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
+import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import {
   type Act,
   type AuditChange,
@@ -8,19 +18,9 @@ import {
   isActingJob,
   jobTitles,
   sentenceOf,
-} from '../../audit/acts.ts';
-import { exportEvents } from '../../audit/export.ts';
-import { type AuditEventRow, type AuditFilter, listEvents } from '../../audit/queries.ts';
-import { capital } from '../../errors.ts';
-import { OneOf } from '../../lib/cli/command.ts';
-import type { Db } from '../../lib/db/db.ts';
-import { exportResponse } from '../../lib/export/export.ts';
-import { Page, parseList, readJson } from '../../lib/paging/page.ts';
-import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { Time } from '../../web/app/badges.tsx';
-import { Day, Field, LinkButton, optionalText, Select } from '../../web/app/forms.tsx';
-import { DataTable, EmptyState, PagedList } from '../../web/app/lists.tsx';
-import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
+} from './acts.ts';
+import { exportEvents } from './export.ts';
+import { type AuditEventRow, type AuditFilter, listEvents } from './queries.ts';
 
 const dayMs = 86_400_000;
 
