@@ -12,10 +12,10 @@ import { Range } from '../web/app/drawings.tsx';
 import type { FormState } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { count, DataTable, withQuery } from '../web/app/lists.tsx';
+import { type Comparison, type MeasuredValue, sampledResponses } from './comparison.ts';
 import { PropertyChoice } from './parts.tsx';
 import { type HomeScope, propertyParameter, scopeQuery } from './rules.ts';
 import { numberColumns, scoreTexts } from './score.tsx';
-import { type Comparison, type MeasuredSegment, sampledResponses } from './segments.ts';
 
 export type Reasons = { themes: readonly MeasuredTheme[]; comparison: Comparison };
 
@@ -30,7 +30,7 @@ type ReasonsProps = {
 
 export const reasonsId = 'reasons';
 
-/** Themes and segments: where the score comes from. */
+/** Themes and compared values: where the score comes from. */
 export function ReasonsPart(props: ReasonsProps) {
   const { path, scope, period, reasons } = props;
   const here = withQuery(path, { ...scopeQuery(scope), ...period });
@@ -51,7 +51,7 @@ export function ReasonsPart(props: ReasonsProps) {
           {reasons ? <NameMenu {...reasons.comparison} linkTo={linkTo} /> : null}
         </div>
         {reasons ? (
-          <Segments {...props} comparison={reasons.comparison} />
+          <ComparedValues {...props} comparison={reasons.comparison} />
         ) : (
           <Coming>
             <a href={`${linkTo('')}#compare`}>Compare by property</a>
@@ -158,19 +158,19 @@ const NameMenu = ({ names, by, linkTo }: NameMenuProps) =>
     </details>
   );
 
-type SegmentsProps = Omit<ReasonsProps, 'reasons'> & { comparison: Comparison };
+type ValuesProps = Omit<ReasonsProps, 'reasons'> & { comparison: Comparison };
 
-function Segments({ path, scope, period, comparison: { by, segments } }: SegmentsProps) {
+function ComparedValues({ path, scope, period, comparison: { by, values } }: ValuesProps) {
   const { type } = scope;
   if (by === null) return <p class="soft">None of these responses has contact properties.</p>;
-  if (segments.length === 0)
+  if (values.length === 0)
     return <p class="soft">No responses with this property in this period.</p>;
   const hrefOf = (value: string) =>
     withQuery(path, { ...scopeQuery(scope), ...period, [propertyParameter(by)]: value });
   return (
     <>
       <ul class="ranges">
-        {segments.map(({ value, measured }) => (
+        {values.map(({ value, measured }) => (
           <li>
             <a href={hrefOf(value)}>
               <bdi>{value}</bdi>
@@ -184,15 +184,15 @@ function Segments({ path, scope, period, comparison: { by, segments } }: Segment
           </li>
         ))}
       </ul>
-      <p class="sub">{describeSegments(type, segments)}</p>
-      <SegmentTable {...{ type, by, segments }} />
+      <p class="sub">{describeValues(type, values)}</p>
+      <ValueTable {...{ type, by, values }} />
     </>
   );
 }
 
-/** Compares the highest and lowest segments, and reports only a significant difference. */
-export function describeSegments(type: SurveyType, segments: readonly MeasuredSegment[]): string {
-  const [first, last] = [segments[0], segments.at(-1)];
+/** Compares the highest and lowest values, and reports only a significant difference. */
+function describeValues(type: SurveyType, values: readonly MeasuredValue[]): string {
+  const [first, last] = [values[0], values.at(-1)];
   const sampled = `Top values in the latest ${count(sampledResponses)} responses, with 95% intervals.`;
   if (!first || !last || first === last) return sampled;
   const isClear = compare(type, last.measured, first.measured)?.meaning === 'worse';
@@ -201,9 +201,9 @@ export function describeSegments(type: SurveyType, segments: readonly MeasuredSe
     : `The differences may be due to chance. ${sampled}`;
 }
 
-type TableProps = { type: SurveyType; by: string; segments: readonly MeasuredSegment[] };
+type TableProps = { type: SurveyType; by: string; values: readonly MeasuredValue[] };
 
-const SegmentTable = ({ type, by, segments }: TableProps) => (
+const ValueTable = ({ type, by, values }: TableProps) => (
   <details class="reveal">
     <summary>Show as table</summary>
     <DataTable
@@ -213,7 +213,7 @@ const SegmentTable = ({ type, by, segments }: TableProps) => (
         by,
         ...numberColumns('Score', '95% interval', 'Promoters', 'Detractors', 'Responses'),
       ]}
-      rows={segments.map(({ value, measured, counted }) => {
+      rows={values.map(({ value, measured, counted }) => {
         const { total } = measured;
         const share = (part: number) => (total === 0 ? '–' : `${percentage(part, total)}%`);
         return {

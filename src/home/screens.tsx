@@ -7,13 +7,13 @@ import { statusOf } from '../web/app/forms.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import { AttentionPart, FirstSteps } from './attention.tsx';
 import { readChoice, SurveyChoice } from './choice.tsx';
+import { readComparison } from './comparison.ts';
 import { listNewestComments, ofDays, readFigures } from './figures.ts';
 import { CommentsPart, PeriodChoice } from './parts.tsx';
 import { findAttention } from './queries.ts';
 import { type Reasons, ReasonsPart, reasonsId } from './reasons.tsx';
 import { scopeQuery } from './rules.ts';
 import { AskedPart, responsesOf, ScorePart } from './score.tsx';
-import { readComparison } from './segments.ts';
 
 type HomeScreenTools = { db: Db; mailbox: boolean };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findPropertyValues } from '../../src/home/comparison.ts';
 import { findTrendFigures, listNewestComments } from '../../src/home/figures.ts';
-import { findPropertyValues } from '../../src/home/segments.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { mergeQuestions } from '../../src/questions/definition.ts';
 import { everything } from '../../src/responses/filter.queries.ts';

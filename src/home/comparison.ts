@@ -5,17 +5,17 @@ import { type Counted, type Measured, measure, typeFacts } from '../survey-types
 import { countRows, type OfDays, ofDays, onDays, type Selection } from './figures.ts';
 import { propertyParameter } from './rules.ts';
 
-export type MeasuredSegment = { value: string; measured: Measured; counted: Counted };
+export type MeasuredValue = { value: string; measured: Measured; counted: Counted };
 
 export type Comparison = {
   names: string[];
   /** Null if no response has a property that the selection does not filter by. */
   by: string | null;
   /** The highest score first. */
-  segments: MeasuredSegment[];
+  values: MeasuredValue[];
 };
 
-/** Segments by the property `by`, or by the one whose values most responses share. */
+/** Scores by the property `by`, or by the one whose values most responses share. */
 export async function readComparison(
   db: Db,
   orgId: string,
@@ -30,19 +30,19 @@ export async function readComparison(
   const names = [...shares.keys()];
   const by = asked ?? names.toSorted((one, other) => shares.get(other)! - shares.get(one)!)[0];
   const compared = values.filter(({ name }) => name === by);
-  const segments = compared.map((each) => measureSegment(db, orgId, selection, each));
-  const measured = await Promise.all(segments);
-  const scoreOf = ({ measured: { value } }: MeasuredSegment) => value ?? -Infinity;
+  const measuring = compared.map((each) => measureValue(db, orgId, selection, each));
+  const measured = await Promise.all(measuring);
+  const scoreOf = ({ measured: { value } }: MeasuredValue) => value ?? -Infinity;
   measured.sort((one, other) => scoreOf(other) - scoreOf(one));
-  return { names, by: by ?? null, segments: measured };
+  return { names, by: by ?? null, values: measured };
 }
 
-async function measureSegment(
+async function measureValue(
   sql: Sql,
   orgId: string,
   selection: Selection,
   { name, value }: PropertyValue,
-): Promise<MeasuredSegment> {
+): Promise<MeasuredValue> {
   const { scope: all, days } = ofDays(selection);
   const { from, to, timeZone } = days;
   const scope = { ...all, facets: [...all.facets, { kind: 'property', name, value } as const] };
