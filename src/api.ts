@@ -3,7 +3,7 @@ import { campaignSection } from './campaigns/api.ts';
 import { contactSection } from './contacts/api.ts';
 import { type CodeRow, errorCodes } from './errors.ts';
 import { examplesOf } from './examples.ts';
-import { accountSection } from './keys/account.ts';
+import { accountSection } from './keys/api.ts';
 import { cachedPage } from './lib/http/read-answer.ts';
 import { docsHeaders, renderDocs } from './lib/openapi/docs.tsx';
 import { type ApiSection, describeApi } from './lib/openapi/openapi.ts';

@@ -8,7 +8,7 @@ import {
 } from './campaigns/api.ts';
 import { contactReads, contactRoutes } from './contacts/api.ts';
 import { publicDemoRoutes } from './demo/public.tsx';
-import { accountReads } from './keys/account.ts';
+import { accountReads } from './keys/api.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
 import { recordWrites } from './keys/read.ts';
