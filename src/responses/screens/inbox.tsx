@@ -88,7 +88,7 @@ export async function showInbox(c: Context<ScreenEnv>, db: Db, opened: Opened = 
             <EmptyPane />
           )}
         </div>
-        <script src={assetUrl('split.js')} type="module" />
+        <script src={assetUrl('inbox.js')} type="module" />
       </>
     ),
   });

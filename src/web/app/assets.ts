@@ -35,7 +35,7 @@ const sources = {
   ),
   'icons.css': [],
   'app.js': ['src/web/assets/app.js'],
-  'split.js': ['src/web/assets/split.js'],
+  'inbox.js': ['src/web/assets/inbox.js'],
   'passkeys.js': ['src/web/assets/passkeys.js'],
   'htmx.js': ['node_modules/htmx.org/dist/htmx.min.js'],
   'embed.js': ['src/web/assets/embed.js'],

@@ -180,7 +180,7 @@ document.addEventListener('htmx:after:swap', ({ detail }) => {
   if (target?.dataset.says) say(target.dataset.says);
 });
 
-// Dispatched by split.js after it changed the page.
+// Dispatched by inbox.js after it changed the page.
 document.addEventListener('askback:shown', ({ detail }) => {
   enhance();
   if (detail.says) say(detail.says);
