@@ -24,7 +24,7 @@ import {
 import { getWebhook, listWebhooks } from './queries.ts';
 import { erasedSentence, redeliver, replay } from './replay.ts';
 import { retryKinds } from './rules.ts';
-import { listDeliveries } from './screen.queries.ts';
+import { listDeliveries } from './shown-deliveries.queries.ts';
 
 export type WebhookTools = ManageTools &
   DeliverTools & { db: Db; settings: { traceUrl: string | null } };

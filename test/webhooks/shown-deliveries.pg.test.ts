@@ -6,7 +6,7 @@ import {
   listAttempts,
   pageOfDeliveries,
   worstByDay,
-} from '../../src/webhooks/screen.queries.ts';
+} from '../../src/webhooks/shown-deliveries.queries.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

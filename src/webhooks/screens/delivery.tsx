@@ -4,7 +4,7 @@ import { counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { deliveryHeaders } from '../deliver.ts';
 import type { WebhookRow } from '../queries.ts';
 import { isSuccess } from '../rules.ts';
-import type { SecretsInTime, ShownAttempt, ShownDelivery } from '../screen.queries.ts';
+import type { SecretsInTime, ShownAttempt, ShownDelivery } from '../shown-deliveries.queries.ts';
 
 type DeliveryPageProps = {
   delivery: ShownDelivery;

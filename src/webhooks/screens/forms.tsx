@@ -6,7 +6,7 @@ import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
 import type { WebhookRow } from '../queries.ts';
 import { describeRetries, retryKinds } from '../rules.ts';
-import type { DayOutcome } from '../screen.queries.ts';
+import type { DayOutcome } from '../shown-deliveries.queries.ts';
 import { shortUrl, standingOf } from './delivery.tsx';
 import { SmallUptime, UptimeLegend } from './webhook.tsx';
 

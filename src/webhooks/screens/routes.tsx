@@ -42,7 +42,7 @@ import {
   listAttempts,
   pageOfDeliveries,
   worstByDay,
-} from '../screen.queries.ts';
+} from '../shown-deliveries.queries.ts';
 import {
   DeliveryPage,
   deliveryStates,

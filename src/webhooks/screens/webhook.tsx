@@ -18,7 +18,7 @@ import {
   type DayOutcome,
   type ListedDelivery,
   maxCounted,
-} from '../screen.queries.ts';
+} from '../shown-deliveries.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
