@@ -25,6 +25,8 @@ export const maxReplies = 100;
 export const maxTags = 1_000;
 export const maxCannedTexts = 100;
 export const maxSegments = 500;
+/** Every theme is searched for in every comment and sent to the provider. */
+export const maxOwnThemes = 100;
 export const maxWebhooks = 50;
 
 /** As the table checks it. */

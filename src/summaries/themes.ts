@@ -1,10 +1,8 @@
 import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
+import { maxOwnThemes } from '../limits.ts';
 import { countThemesOf, deleteTheme, findTheme, saveTheme } from './queries.ts';
-
-/** Every theme is searched for in every comment and sent to the provider. */
-const maxOwnThemes = 100;
 
 export async function addTheme(db: Db, writer: Writer, theme: CommentTheme) {
   const { orgId } = writer;
