@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { savePeople } from '../../src/people/save.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -75,6 +76,29 @@ test('pickers offer the properties of people and their values', async () => {
   )![0];
   assert.doesNotMatch(operators, /is greater than/);
   assert.match(await text('/segments/new?field_0=constructor&op_0=is&value_0='), /Add condition/);
+});
+
+test('a segment names a deleted tag and keeps its condition', async () => {
+  const { path, post, text } = await scene();
+  const id = randomUUID();
+  const saved = await post(`${path}/segments/new`, {
+    field_0: 'tag',
+    op_0: 'is_not',
+    value_0: id,
+    name: 'Untagged',
+    do: 'save',
+  });
+  const here = saved.headers.get('location')!.slice(path.length);
+  for (const screen of ['/segments', here]) {
+    const html = await text(screen);
+    assert.match(html, /Tag is not Deleted tag/);
+    assert.doesNotMatch(html, new RegExp(id));
+  }
+  const builder = await text(`${here}/edit`);
+  assert.match(builder, /2 people match/);
+  assert.match(builder, new RegExp(`<option value="${id}" selected[^>]*>Deleted tag<`));
+  const typed = await text('/segments/new?field_0=tag&op_0=is&value_0=pro');
+  assert.doesNotMatch(typed, /Deleted tag/);
 });
 
 test('a segment lists campaigns and surveys that use it', async () => {

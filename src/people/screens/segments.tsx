@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { capital } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
-import { idParam } from '../../lib/validation/parse.ts';
+import { idParam, isUuid } from '../../lib/validation/parse.ts';
 import type { PropertyValues } from '../../responses/property-values.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { listTags } from '../../tags/tags.ts';
@@ -312,13 +312,19 @@ const Conditions = ({ filter, names }: ConditionsProps) =>
 function conditionText({ field, op, value }: Condition, names: Names): string {
   const name = isProperty(field) ? field.slice(propertyPrefix.length) : fieldTexts[field];
   if (op === 'exists') return `${name} ${opTexts[value === false ? 'missing' : 'exists']}`;
-  const named = namesOf(field, names)?.find(({ id }) => id === value);
+  const id = String(value).toLowerCase();
+  const named = namesOf(field, id, names)?.find((each) => each.id === id);
   return `${name} ${opTexts[op]} ${named?.name ?? value}`;
 }
 
-function namesOf(field: string, { surveys, tags }: Names) {
-  if (field === 'tag') return tags;
-  return field === 'survey_id' ? surveys : undefined;
+/** Includes a selected id that no longer exists, so that a form never drops its condition. */
+function namesOf(field: string, selected: string, { surveys, tags }: Names) {
+  if (field !== 'tag' && field !== 'survey_id') return undefined;
+  const named = field === 'tag' ? tags : surveys;
+  // The id of a survey stays selected in the moment after the field became a tag.
+  const exists = [...surveys, ...tags].some(({ id }) => id === selected);
+  if (exists || !isUuid(selected)) return named;
+  return [...named, { id: selected, name: field === 'tag' ? 'Deleted tag' : 'Unknown survey' }];
 }
 
 /** A condition as typed. The field is `property` if its name is typed. */
@@ -568,10 +574,10 @@ const opsOf = (field: string) => {
 };
 
 /** Choices of a field whose values are a closed list. */
-const closedValues = (field: string, names: Names) =>
+const closedValues = (field: string, selected: string, names: Names) =>
   field === 'last_category'
     ? filterCategories.map((value) => ({ value, text: capital(value) }))
-    : namesOf(field, names)?.map(({ id, name }) => ({ value: id, text: name }));
+    : namesOf(field, selected, names)?.map(({ id, name }) => ({ value: id, text: name }));
 
 /** Values to pick or to type. */
 const commonValues = (field: string, properties: readonly PropertyValues[]) =>
@@ -611,7 +617,8 @@ type RowProps = {
 
 function ConditionRow({ row, at, form, names, properties }: RowProps) {
   const { field, property, op, value } = row;
-  const picked = closedValues(field, names);
+  const selected = value.toLowerCase();
+  const picked = closedValues(field, selected, names);
   const common = commonValues(field, properties);
   const name = `value_${at}`;
   return (
@@ -645,7 +652,7 @@ function ConditionRow({ row, at, form, names, properties }: RowProps) {
           name={name}
           label="Value"
           options={[{ value: '', text: 'Choose' }, ...picked]}
-          value={value}
+          value={selected}
           form={form}
         />
       ) : (
