@@ -18,6 +18,7 @@ import {
   statusOf,
   tryAction,
   Version,
+  withFieldError,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
@@ -46,6 +47,8 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, TagFields);
       if (form.errors) return showTags(c, db, form);
+      const twin = await findTwin(db, editor.orgId, form.values);
+      if (twin) return showTags(c, db, await withFieldError(c, { name: nameTaken(twin) }));
       const created = await tryAction(c, refusedFields, () => createTag(db, editor, form.values));
       if ('errors' in created) return showTags(c, db, created);
       return backToList(c, `Tag “${created.name}” created.`);
@@ -62,6 +65,8 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       const form = await readForm(c, TagFields);
       if (form.errors) return showTag(c, tag, form);
       const { id } = tag;
+      const twin = await findTwin(db, editor.orgId, { id, ...form.values });
+      if (twin) return showTag(c, tag, await withFieldError(c, { name: nameTaken(twin) }));
       const ifMatch = await readVersion(c);
       const changed = await tryAction(
         c,
@@ -94,6 +99,15 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       const { name } = await deleteTag(db, editor, (await tagOf(db, c)).id);
       return backToList(c, `Tag “${name}” deleted.`);
     });
+
+/** Another tag whose name differs only in case. Only the API accepts both. */
+async function findTwin(db: Db, orgId: string, { id, name }: { id?: string; name: string }) {
+  const key = name.toLowerCase();
+  const tags = await listTags(db, orgId);
+  return tags.find((tag) => tag.id !== id && tag.name.toLowerCase() === key);
+}
+
+const nameTaken = ({ name }: TagRow) => `The organization already has a tag named ${name}.`;
 
 async function showTags(c: Context<ScreenEnv>, db: Db, form: FormState) {
   const { id, role } = c.var.organization;
