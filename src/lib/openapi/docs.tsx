@@ -14,6 +14,7 @@ pre { padding: 1rem; max-height: 28rem; overflow: auto; border: 1px solid var(--
 .operation { padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
 .soft, dd { color: var(--soft); font-weight: 400; }
 .scroll { overflow-x: auto; }
+.scroll code { overflow-wrap: break-word; }
 table { width: 100%; border-collapse: collapse; font-size: .875rem; }
 th, td { padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; }
 dt { font-weight: 600; }
@@ -25,6 +26,12 @@ dd { margin: 0 0 .4rem; }
 .delete { color: light-dark(#b3261e, #ff9d96); }
 nav li { display: flex; gap: .25rem; align-items: baseline; }
 nav ul { padding: 0; }
+@media (max-width: 40rem) {
+  thead { position: absolute; clip-path: inset(50%); }
+  tbody, tr, th, td { display: block; }
+  tr { padding: .5rem 0; border-top: 1px solid var(--line); }
+  th, td { padding: 0; border: 0; overflow-wrap: anywhere; }
+}
 @media (min-width: 64rem) {
   body { display: grid; grid-template-columns: 20rem minmax(0, 1fr); gap: 2.5rem; max-width: 86rem; }
   nav { position: sticky; top: 0; max-height: 100vh; overflow: auto; font-size: .875rem; }
