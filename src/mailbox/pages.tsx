@@ -143,9 +143,14 @@ function messagesPage(
       <>
         <h1>Mailbox</h1>
         <p class="about">
-          No SMTP server is configured. Emails stay on this machine and appear here.
+          No SMTP server is configured, so emails stay on this machine and appear here. To send
+          them, set <code>ASKBACK_SMTP_URL</code>.
         </p>
-        {rows.length > 0 ? <ul>{rows}</ul> : <p>No emails yet.</p>}
+        {rows.length > 0 ? (
+          <ul>{rows}</ul>
+        ) : (
+          <p class="empty">No emails yet. Send a survey, and its email appears here.</p>
+        )}
         <nav aria-label="Pages">
           {newer && <a href={newer}>Newer</a>}
           {older && <a href={older}>Older</a>}
@@ -176,11 +181,11 @@ function messagePage({
     body: (
       <>
         <p class="back">
-          <a href="/mailbox">Mailbox</a>
+          <a href="/mailbox">Back to Mailbox</a>
         </p>
         <h1 dir="auto">{subject || '(no subject)'}</h1>
         <p class="about">
-          {from} → {to}, <Time at={received_at} />
+          From {from} to {to}, <Time at={received_at} />
         </p>
         {html && (
           <iframe
@@ -189,7 +194,7 @@ function messagePage({
             sandbox="allow-popups allow-popups-to-escape-sandbox"
           />
         )}
-        <h2>Text</h2>
+        <h2>Plain text</h2>
         <pre dir="auto">{text}</pre>
         <details>
           <summary>Headers</summary>
@@ -239,6 +244,7 @@ const Time = ({ at }: { at: Date }) => (
 const style = oneLine(`
 main a { color: var(--accent) }
 .about { margin-top: .5rem; color: var(--muted); overflow-wrap: anywhere }
+.empty { margin-top: 1.5rem }
 .back { margin: 0 0 1rem }
 .back a, nav a { display: inline-block; min-height: 2.75rem; padding: .625rem 0 }
 summary { padding: .625rem 0; cursor: pointer }
