@@ -7,7 +7,9 @@ import { readerOf, renderScreen, renderStandalone } from './screen.tsx';
 /** Shows a failed request as a screen. A refusal that ends with a full stop is shown as it is. */
 export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusal?: Refusal) {
   const { title, text, link } =
-    byCode[refusal?.code ?? ''] ?? byStatus[status] ?? byStatus[status < 500 ? 400 : 500]!;
+    byCode[refusal?.code ?? ''] ??
+    (status >= 500 && c.req.method === 'GET' ? failedRead(c, status) : byStatus[status]) ??
+    byStatus[status < 500 ? 400 : 500]!;
   const reader = readerOf(c);
   const isSentence = refusal !== undefined && /[.]$/.test(refusal.message);
   const home = reader.organization ? `/o/${reader.organization.slug}` : '/';
@@ -82,13 +84,26 @@ const byStatus: Readonly<Record<number, ErrorText>> = {
   },
   500: {
     title: 'Something went wrong',
-    text: 'The error was logged with the request ID below. Your change may have been saved, so check before you repeat it.',
+    text: 'Your change may have been saved, so check before you repeat it. The operator of this server finds the cause in the log with the request ID below.',
   },
   503: {
     title: 'The service is unavailable',
-    text: 'The database can’t be reached. Try again in a moment.',
+    text: 'This server is too busy, or can’t reach its database.',
   },
 };
+
+/** A page that could not be shown has changed nothing, so its link loads it again. */
+function failedRead(c: Context, status: number): ErrorText {
+  const { title, text } = byStatus[status] ?? byStatus[500]!;
+  return {
+    title,
+    text:
+      status === 503
+        ? text
+        : 'The page can’t be shown. If trying again doesn’t help, send the request ID below to the operator of this server.',
+    link: { text: 'Try again', href: new URL(c.req.url).search || '?' },
+  };
+}
 
 /** Takes precedence over the status. */
 const byCode: Readonly<Record<string, ErrorText>> = {
