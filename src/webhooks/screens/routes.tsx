@@ -175,8 +175,9 @@ export const webhookScreens = (tools: WebhookTools) =>
       const body = (
         <Confirm action={`${here}/rotate-secret`} button="Rotate secret" cancel={here}>
           <p>
-            This creates a new secret, which is shown once. Both secrets sign deliveries for 24
-            hours. After that, receivers with the old secret reject every delivery.
+            This creates a new secret, which is shown once. For 24 hours, the webhook-signature
+            header has signatures with both secrets. The other signature header uses the new secret
+            at once, so receivers that verify it need the new one immediately.
           </p>
         </Confirm>
       );
@@ -340,7 +341,10 @@ async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
               deliveries.
             </p>
             {made.output.rotated ? (
-              <p>Both secrets sign deliveries for 24 hours, so that you can switch over.</p>
+              <p>
+                For 24 hours, the webhook-signature header has signatures with both secrets, so that
+                you can switch over. The other signature header already uses the new one.
+              </p>
             ) : null}
           </Secret>
         ) : null}
