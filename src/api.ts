@@ -80,9 +80,9 @@ const guide = `
 Create surveys, send them to your contacts, and read responses and scores.
 
 ## Keys
-Send your key in \`X-API-Key\` or as \`Authorization: Bearer\`. Only survey links work without a key. A key belongs
-to one organization, and resources of other organizations are not found. A read key can call every GET. All other methods
-need a write key.
+Owners create keys in the app under Settings, API Keys. Send your key in \`X-API-Key\` or as \`Authorization: Bearer\`. Only
+survey links work without a key. A key belongs to one organization and does not find the data of another. A read key can
+call every GET. All other methods need a write key.
 
 ## Lists
 \`page\` and \`limit\` (default 50, at most 200) select a page. \`meta\` contains the page and the total number of rows.

@@ -106,12 +106,12 @@ export const errorCodes = {
   },
   survey_draft: {
     status: [400, 409],
-    error: 'the survey is a draft: open it instead',
+    error: 'the survey is a draft: open it first',
     remedy: 'Open the survey.',
   },
   survey_closed: {
     status: [400],
-    error: 'the survey is closed, so you cannot add contacts',
+    error: 'the survey is closed: reopen it first',
     remedy: 'Reopen the survey.',
   },
   score_invalid: {
@@ -226,7 +226,7 @@ export const errorCodes = {
   },
   survey_has_answers: {
     status: [409],
-    error: 'the survey has responses: you cannot change its type or audience',
+    error: 'the survey has responses, so this change was refused',
     remedy: 'Copy the survey. To delete it with its responses, send answers=delete.',
   },
   question_has_answers: {

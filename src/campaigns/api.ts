@@ -285,8 +285,8 @@ export const campaignSection: ApiSection = {
       id: 'createCampaign',
       summary: 'Create a campaign',
       about:
-        'Emails every contact that is `pending` or `failed` at the start, or the people of `audience`, under the rules of a send. The response comes ' +
-        'once all contacts are evaluated; the emails follow. The quota of all emails is reserved at the start, or nothing ' +
+        'Emails every contact that is `pending` or `failed` at the start, or the people of `audience`, with the same rules as a send. The response comes ' +
+        'once all contacts are evaluated; the emails follow. All emails are reserved from the monthly limit at the start, or nothing ' +
         'is sent. A dry run returns 200.',
       query: CampaignQuery,
       body: CampaignInput,
@@ -335,12 +335,12 @@ export const campaignSection: ApiSection = {
     'post /api/v1/campaigns/{id}/resume': act(
       'resume',
       'Resume a paused campaign',
-      'Continues at its pace.',
+      'Continues at the pace of `per_hour`.',
     ),
     'post /api/v1/campaigns/{id}/stop': act(
       'stop',
       'Stop a campaign for good',
-      'Returns the quota of all unsent emails.',
+      'Unsent emails no longer count against the monthly limit.',
     ),
   },
 };

@@ -47,7 +47,7 @@ const QuestionResult = v.object({
   kind: v.picklist(questionKinds),
   text: v.string(),
   archived: v.boolean(),
-  asked: described(Count, 'responses of the categories that the question is for'),
+  asked: described(Count, 'responses in the categories that are asked this question'),
   answered: Count,
   options: described(
     v.array(
@@ -55,7 +55,7 @@ const QuestionResult = v.object({
         id: v.string(),
         label: v.string(),
         count: Count,
-        pct: described(v.number(), 'of the respondents who answered, to one decimal'),
+        pct: described(v.number(), 'percentage of the respondents who answered, to one decimal'),
       }),
     ),
     'for a scale: its values; for a text: none',

@@ -263,7 +263,7 @@ const answering = {
 export const answeringSection: ApiSection = {
   name: 'Answering',
   about:
-    'Links of a survey are pages for people. To answer from a program or your own page, send a POST with a JSON body or ' +
+    'A survey link opens a page for people. To answer from a program or your own page, send a POST with a JSON body or ' +
     'with `Accept: application/json`. The link is the permission; no key is needed.',
   schemas: { GivenAnswer },
   bodies: { Answer: AnswerBody },

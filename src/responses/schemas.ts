@@ -142,13 +142,13 @@ const responseScope = {
   ...surveyScope,
   date_from: described(
     v.optional(dateBound),
-    'on or after this ISO 8601 time; a bare date is its start in `tz`',
+    'on or after this ISO 8601 time; a date without a time means its start in `tz`',
   ),
   date_to: described(
     v.optional(dateBound),
-    'on or before this ISO 8601 time; a bare date is its end in `tz`',
+    'on or before this ISO 8601 time; a date without a time means its end in `tz`',
   ),
-  tz: described(v.optional(TimeZone, 'UTC'), 'the time zone of bare dates, by its IANA name'),
+  tz: described(v.optional(TimeZone, 'UTC'), 'time zone of dates without a time, as an IANA name'),
 };
 
 export const ResponseQuery = v.object({
@@ -254,7 +254,7 @@ export const Response = v.object({
         other: v.nullable(v.string()),
       }),
     ),
-    'to the follow-up questions, in the order of the survey',
+    'answers to the follow-up questions, in the order of the survey',
   ),
   state: described(
     v.nullable(v.picklist(states)),
@@ -295,19 +295,19 @@ export const NpsQuery = v.object({
 export type NpsQuery = v.InferOutput<typeof NpsQuery>;
 
 export const TrendQuery = v.object({
-  interval: described(v.optional(oneOf(trendIntervals), 'day'), 'the length of a row'),
+  interval: described(v.optional(oneOf(trendIntervals), 'day'), 'length of the period in each row'),
   tz: described(
     v.optional(TimeZone, 'UTC'),
-    'the time zone of days, weeks and months, by its IANA name',
+    'time zone of days, weeks and months, as an IANA name',
   ),
   ...surveyScope,
   date_from: described(
     v.optional(dateBound),
-    'on or after this ISO 8601 time; a bare date is a day in `tz`. Defaults to 90 days up to the end',
+    'on or after this ISO 8601 time; a date without a time is a day in `tz`. Defaults to 90 days before `date_to`',
   ),
   date_to: described(
     v.optional(dateBound),
-    'on or before this ISO 8601 time; a bare date is a day in `tz`. Defaults to today',
+    'on or before this ISO 8601 time; a date without a time is a day in `tz`. Defaults to today',
   ),
   ...kindScope,
   ...facetScope,

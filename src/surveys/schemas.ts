@@ -313,11 +313,11 @@ const EmbedInput = described(
       ),
       delay_seconds: described(
         v.optional(WholeNumber(0, 600), defaults.delay_seconds),
-        'seconds on the page before the corner shows the survey',
+        'seconds on the page before the survey opens in the corner',
       ),
       every_days: described(
         v.optional(WholeNumber(0, 365), defaults.every_days),
-        'days until the corner shows the survey to the same visitor again; 0: on each visit',
+        'days until the survey opens again for the same visitor; 0: on each visit',
       ),
     },
     'must be an object',
@@ -359,7 +359,7 @@ const ThanksWordsInput = v.pipe(
   v.object({
     text: described(
       v.optional(v.union([v.literal(''), ThanksParagraph], 'must be text'), ''),
-      'empty: the default text, before the link',
+      'if empty, the default text appears before the link',
     ),
     link_url: v.optional(HttpsUrl),
     link_text: v.optional(LineOfText(80)),

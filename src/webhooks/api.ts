@@ -216,7 +216,8 @@ export const webhookSection: ApiSection = {
     'get /api/webhooks/{id}': {
       id: 'getWebhook',
       summary: 'Get a webhook',
-      about: 'Includes whether it is active, its failures in a row, and why it was deactivated.',
+      about:
+        'Shows whether it is active, how many deliveries failed in a row, and why it was deactivated.',
       answer: { about: 'the webhook', schema: Webhook },
     },
     'put /api/webhooks/{id}': {

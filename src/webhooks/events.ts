@@ -39,7 +39,7 @@ export const payloads = {
     comment: v.pipe(
       v.nullable(v.pipe(v.string(), v.maxLength(100))),
       v.description(
-        'first 100 characters, with addresses, phone numbers and names replaced; outside English only known names and names after a form of address',
+        'first 100 characters, with addresses, phone numbers and names replaced; in languages other than English, only known names and names after a title',
       ),
     ),
     timestamp: Moment,

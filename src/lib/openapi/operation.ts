@@ -266,9 +266,11 @@ const text = (description: string) => ({ description, schema: { type: 'string' }
 
 export const headers = {
   'X-Request-Id': text('The request id that you sent, or a new one.'),
-  'RateLimit-Policy': text('The limit: `"default";q=100;w=60` is 100 requests per clock minute.'),
+  'RateLimit-Policy': text(
+    'The limit: `"default";q=100;w=60` means 100 requests per clock minute.',
+  ),
   RateLimit: text(
-    'The remaining requests: `"default";r=42;t=17` is 42 requests for another 17 seconds.',
+    'The remaining requests: `"default";r=42;t=17` means 42 more requests within the next 17 seconds.',
   ),
   'Idempotent-Replayed': text('`true` if this is the stored response to an earlier request.'),
   'X-Ignored-Fields': text('Unknown fields of the body, which were ignored.'),
