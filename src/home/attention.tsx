@@ -231,7 +231,7 @@ const LaterPart = ({ base, isOwner }: { base: string; isOwner: boolean }) => (
         Send each response to your systems in seconds with a signed webhook.
       </LinkItem>
       <LinkItem icon="key" title="Use the API" href="/docs" act="API" about="documentation">
-        Everything you see here is available by API.
+        Everything here is also available through the API.
       </LinkItem>
     </ul>
   </section>

@@ -148,7 +148,7 @@ function deletionText({ status, survey_name }: Import): string {
     return 'Deletes this result. The imported responses and contacts stay.';
   }
   return survey_name && status !== 'checked'
-    ? `Stops the import and deletes its files. What has been imported into ${survey_name} so far stays.`
+    ? `Stops the import and deletes its files. Rows that were already imported into ${survey_name} stay.`
     : 'Deletes the files. Nothing was imported from them.';
 }
 
@@ -251,7 +251,7 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
               label="Time zone"
               form={form}
               value={timeZone}
-              help="For times in the files that do not name one."
+              help="Used for times in the files that have no time zone."
             />
             <Field
               name="files"

@@ -287,7 +287,7 @@ const SlackPart = ({ form, action, hook }: SlackPartProps) => (
         form={form}
         help={
           hook
-            ? 'A URL is saved and not shown. Leave empty to keep it.'
+            ? 'A URL is saved, but not shown. Leave empty to keep it.'
             : 'Stored encrypted, and not shown again.'
         }
         autocomplete="off"

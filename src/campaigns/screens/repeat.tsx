@@ -198,7 +198,7 @@ function Schedule({ days }: { days: readonly ScheduledDay[] }) {
       <h2 id="schedule">Next {days.length} days</h2>
       {total === 0 ? (
         <EmptyState title="No rounds scheduled">
-          <p>The days of the next rounds appear here, within a minute of a change.</p>
+          <p>The days of the next rounds appear here within a minute.</p>
         </EmptyState>
       ) : (
         <>

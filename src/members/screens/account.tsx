@@ -335,8 +335,8 @@ function CodesPart({ proofs }: { proofs: AccountProofs }) {
     return (
       <Part id="codes" title="Two-step verification">
         <p class="sub">
-          After your password, sign-in asks for a code from an app on your phone. A stolen password
-          is then not enough.
+          After your password, sign-in asks for a code from an app on your phone. Then a stolen
+          password isn’t enough to get in.
         </p>
         <form method="post" action="/account/codes" class="stack">
           <div class="acts">

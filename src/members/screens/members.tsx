@@ -96,7 +96,7 @@ export const memberScreens = (tools: MemberTools) =>
         c,
         listPath(c),
         tools.mailbox
-          ? 'Invitation created, but not sent, because no mail server is configured. An operator of this server can pass on its link from the built-in mailbox.'
+          ? 'Invitation created, but not sent, because no mail server is configured. Ask an operator of this server for its link, which is in the built-in mailbox.'
           : 'Invitation sent.',
       );
     })

@@ -224,7 +224,8 @@ const outcomeTexts = (name: string) => ({
   refused: `${name} and this server disagree. Try again. If it keeps failing, the log of this server has the reason.`,
   no_email: `${name} did not send your email address.`,
   unverified: `${name} has not verified your email address. Verify it there and sign in again.`,
-  domain: 'Email addresses of your domain are not allowed to sign in.',
+  domain:
+    'Email addresses at your domain can’t sign in here. Ask an operator of this server to allow the domain.',
   other_account: `Your email address belongs to another account at ${name}. Ask an owner to resolve this.`,
   no_access: 'You have no invitation yet. Ask an owner of the organization for one.',
 });

@@ -175,7 +175,7 @@ const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) =
         <>
           {countsText(receipt.counts)}
           <span class="soft block">
-            {receipt.scores === 'kept' ? 'Scores kept as anonymous.' : 'Scores deleted.'}
+            {receipt.scores === 'kept' ? 'Scores kept as anonymous responses.' : 'Scores deleted.'}
           </span>
         </>,
         <Address path={path} receipt={receipt} />,

@@ -129,7 +129,7 @@ async function showImport(c: Context<ScreenEnv>, form = emptyForm()) {
         type="file"
         accept=".csv,text/csv,.xlsx"
         form={form}
-        help="CSV, or an Excel workbook (.xlsx) with one sheet. The first row is a header. Email is required, name and language are optional, other columns become properties."
+        help="CSV, or an Excel workbook (.xlsx) with one sheet. The first row is a header. Email is required. Name and language are optional. All other columns become properties."
       />
       <SubmitOrCancel button="Import" cancel={path} />
     </form>

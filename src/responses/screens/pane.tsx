@@ -232,8 +232,8 @@ function Properties({ response }: DetailProps) {
 }
 
 const heldReasons: Readonly<Record<string, string>> = {
-  hidden_field: 'A field that is hidden from people was filled in.',
-  hidden_link: 'A link that is hidden from people was opened shortly before.',
+  hidden_field: 'A field that people can’t see was filled in.',
+  hidden_link: 'A link that people can’t see was opened shortly before.',
   scores_opened: 'Probably a mail scanner: several score links were opened within 10 seconds.',
   scores_posted: 'Probably a mail scanner: several scores were given within 2 seconds.',
 };

@@ -345,7 +345,7 @@ export async function conflictErrors(
   return {
     typed: { ...typed, version },
     errors: {
-      '': 'Nothing was saved, because somebody else changed this after you opened it. Fields that differ show the current value. Save again to overwrite it.',
+      '': 'Nothing was saved, because somebody else changed this after you opened it. Fields that changed show the current value. Save again to overwrite it.',
       ...Object.fromEntries(
         differing.map(([name, value]) => [name, `Current value: ${textOf(value) || 'none'}`]),
       ),
