@@ -224,7 +224,7 @@ const Campaign = v.object({
   ...counts,
   reason: described(
     v.nullable(v.string()),
-    'why it was refused, or stopped or paused automatically, or why its emails are delayed',
+    'why the campaign was refused, stopped or paused automatically, or why its emails are delayed',
   ),
   created_at: Moment,
   started_at: v.nullable(Moment),

@@ -102,7 +102,7 @@ function showForm(c: Context<ScreenEnv>, form = emptyForm()) {
         form={form}
         value="read"
         options={[
-          { value: 'read', text: 'Read: sees everything, changes nothing' },
+          { value: 'read', text: 'Read: can see everything, but change nothing' },
           { value: 'write', text: 'Read and write: also sends emails and changes data' },
         ]}
       />

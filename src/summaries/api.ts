@@ -66,7 +66,7 @@ const Summary = v.object({
   interval: ScoreInterval,
   previous_nps: described(
     NetPromoterScore,
-    'NPS of the previous period: the same number of calendar months, or the same duration',
+    'NPS of the period before, which has the same number of calendar months or the same duration',
   ),
   blocks: described(v.array(Block), 'one score per scale and audience'),
   responses: Count,

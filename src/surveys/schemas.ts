@@ -268,7 +268,10 @@ export const PerDay = WholeNumber(1, 1_000_000);
 const RepeatInput = described(
   v.object(
     {
-      every_days: described(EveryDays, 'days from one email to the first of the next round'),
+      every_days: described(
+        EveryDays,
+        'days from the last email of a contact to the first email of the next round',
+      ),
       audience: described(
         v.nullish(AudienceInput, null),
         'asks these people: `people` is the whole directory; null: contacts that were asked before',
