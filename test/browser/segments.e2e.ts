@@ -34,6 +34,25 @@ for (const script of [true, false]) {
   });
 }
 
+test('a changed select of a segment sends one request', async () => {
+  const page = await open('/segments/new', true);
+  await page.getByLabel('Field').selectOption('team');
+  await page.locator('datalist option[value=Office]').waitFor({ state: 'attached' });
+  await page.getByLabel('Value').fill('Office');
+  await page.getByRole('heading', { name: /^\d+ people match$/ }).waitFor();
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  await page.getByLabel('Operator').selectOption('has no value');
+  await page.getByLabel('Value').waitFor({ state: 'detached' });
+  const says = page.locator('#says', { hasText: /match/ });
+  await says.waitFor();
+  // Typing triggers its request after 400 ms, so a delayed second request is sent before this one.
+  await page.getByLabel('Name').fill('Elsewhere');
+  await page.waitForRequest(/name=Elsewhere/);
+  assert.equal(requests.length, 2);
+  assert.equal(await says.textContent(), await page.locator('#count').textContent());
+});
+
 test('the list of people filters by a picked property', async () => {
   const page = await open('', true);
   await page.getByText('Filter', { exact: true }).click();

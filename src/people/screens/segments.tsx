@@ -492,7 +492,8 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
         action={path}
         class="card stack"
         hx-get={path}
-        hx-trigger="input delay:400ms, change"
+        hx-validate="false"
+        hx-trigger="input target:input delay:400ms"
         hx-target="#preview"
         hx-select="#preview"
         hx-swap="outerHTML"
@@ -513,7 +514,9 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
           hx-include="closest form"
           hx-target="this"
           hx-select="#conditions"
+          hx-select-oob="#preview"
           hx-swap="outerMorph"
+          data-says={previewText(preview)}
         >
           <legend>People who match all of these</legend>
           {rows.map((row, at) => (
@@ -695,10 +698,13 @@ type PreviewProps = {
   all?: string;
 };
 
-function Preview({ preview, people, all }: PreviewProps) {
-  const says = preview
+const previewText = (preview: PreviewProps['preview']) =>
+  preview
     ? counted(preview.count, 'person matches', 'people match')
     : 'Complete the conditions to count people';
+
+function Preview({ preview, people, all }: PreviewProps) {
+  const says = previewText(preview);
   return (
     <Live id="preview" says={says}>
       <section class="card" aria-labelledby="count">
