@@ -482,7 +482,7 @@ create index imports_of_survey on imports (org_id, survey_id);
 
 -- A former suppression, for the timeline of the address.
 create table lifted_suppressions (
-  id uuid not null,  -- of the suppression, as are email, kind, by_hand, detail and created_at
+  id uuid not null,  -- copied from the suppression, like email, kind, by_hand, detail and created_at
   org_id uuid not null,
   email text not null,
   kind text not null,
@@ -715,7 +715,7 @@ create table organizations (
   contact_email text,                                                                                                 -- recipient of emails about webhooks and reports
   people text[] not null default '{}'::text[],                                                                        -- names to redact, in addition to the contact's and the sender's
   monthly_send_limit integer not null default 10000,                                                                  -- mails per calendar month
-  frequency_days integer,                                                                                             -- minimum of days between two mails to an address. Null for no rule
+  frequency_days integer,                                                                                             -- minimum days between two mails to an address. Null for no rule
   ai_enabled boolean not null default false,                                                                          -- true if comments are analyzed and reports are written
   keep_comments_days integer,                                                                                         -- days until comments are deleted. Null for never
   keep_contacts_days integer,                                                                                         -- days without activity until contacts are deleted. Null for never
@@ -892,7 +892,7 @@ create trigger response_answers_hide_erased before insert or update of answers o
 create table response_facets (
   org_id uuid not null,
   facet bigint not null,            -- hash of kind, name and value: see the function facet_of
-  created_at timestamptz not null,  -- of the response, as are survey_id, category and score
+  created_at timestamptz not null,  -- copied from the response, like survey_id, category and score
   response_id uuid not null,
   survey_id uuid not null,
   category text not null,

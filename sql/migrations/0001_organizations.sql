@@ -76,7 +76,7 @@ comment on column organizations.mail_foot is 'custom lines in the footer of mail
 comment on column organizations.contact_email is 'recipient of emails about webhooks and reports';
 comment on column organizations.people is 'names to redact, in addition to the contact''s and the sender''s';
 comment on column organizations.monthly_send_limit is 'mails per calendar month';
-comment on column organizations.frequency_days is 'minimum of days between two mails to an address. Null for no rule';
+comment on column organizations.frequency_days is 'minimum days between two mails to an address. Null for no rule';
 comment on column organizations.ai_enabled is 'true if comments are analyzed and reports are written';
 comment on column organizations.keep_comments_days is 'days until comments are deleted. Null for never';
 comment on column organizations.keep_contacts_days is 'days without activity until contacts are deleted. Null for never';

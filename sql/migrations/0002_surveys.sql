@@ -100,7 +100,7 @@ comment on column contacts.properties is 'custom fields that the organization ke
 comment on column contacts.token is 'the part of the personal link that names the contact';
 comment on column contacts.sent_at is 'when its first mail was accepted by the mail server';
 
--- One row per address and survey, in any case, and one for each of its earlier rounds.
+-- One row per survey and address, ignoring case, and one for each of its earlier rounds.
 create unique index contacts_one_per_email on contacts (survey_id, email_key) where not superseded;
 create unique index contacts_one_per_round on contacts (survey_id, email_key, round) where superseded;
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);

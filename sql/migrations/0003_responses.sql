@@ -310,7 +310,7 @@ create table response_facets (
 comment on table response_facets is
   'A property, tag, sentiment, theme or answer of a response that counts, to find responses by';
 comment on column response_facets.facet is 'hash of kind, name and value: see the function facet_of';
-comment on column response_facets.created_at is 'of the response, as are survey_id, category and score';
+comment on column response_facets.created_at is 'copied from the response, like survey_id, category and score';
 
 create index response_facets_by_response on response_facets (org_id, response_id);
 -- Halves the time to count all responses with a facet, because equal entries take only a few bytes each.
@@ -344,8 +344,7 @@ begin atomic
   where given ? 'text' or jsonb_typeof(given -> 'value') = 'array';
 end;
 
--- The facets that answers to a question may have: one for each option or value, one for "other", and one for all answers
--- where those have no option or several.
+-- The facets that answers to a question may have: one for each option or value, one for "other" and, for texts and multiple choice, one for all answers.
 create function question_facets(question jsonb) returns table (kind text, value text)
 language sql immutable parallel safe
 begin atomic

@@ -87,7 +87,7 @@ create table lifted_suppressions (
 );
 
 comment on table lifted_suppressions is 'A former suppression, for the timeline of the address';
-comment on column lifted_suppressions.id is 'of the suppression, as are email, kind, by_hand, detail and created_at';
+comment on column lifted_suppressions.id is 'copied from the suppression, like email, kind, by_hand, detail and created_at';
 comment on column lifted_suppressions.lifted_by is 'who unblocked the address. Null for the person, on the unsubscribe page';
 comment on column lifted_suppressions.consent is 'how the person agreed to get mail again, if a member recorded it';
 

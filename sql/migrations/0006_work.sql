@@ -273,7 +273,7 @@ create type given_response as (
 );
 
 -- Locks the surveys of these responses and returns their ids. Leaves out surveys that take no responses or use another
--- scale, surveys of which a response may be the last and, for several responses, locked surveys.
+-- scale, surveys that a response may complete and, for several responses, locked surveys.
 --
 -- The last response must be recognized while others are being committed. A response that finds more remaining contacts
 -- than there can be uncommitted responses is not the last. Alone, it locks the survey FOR KEY SHARE, as its foreign key

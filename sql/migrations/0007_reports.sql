@@ -218,7 +218,7 @@ begin
   execute format('drop owned by %I', role);
   execute format('drop role %I', role);
 end $$;
-comment on function drop_reporter_role is 'drops a role of create_reporter_role';
+comment on function drop_reporter_role is 'drops a role that create_reporter_role made';
 
 revoke execute on function create_reporter_role, disable_reporter_role, end_reporter_sessions, delete_large_objects,
   drop_reporter_role, forbid_harmful_functions from public;

@@ -94,7 +94,7 @@ export const maskAddresses = (text: string) => text.replace(addresses, maskAddre
 export const maskAddress = (address: string) =>
   `${[...address][0]}…${address.slice(address.lastIndexOf('@'))}`;
 
-/** The author of an act, under the name of that time. */
+/** The author of an act, with the name at that time. */
 export type Actor = {
   kind: ActorKind;
   id: string | null;

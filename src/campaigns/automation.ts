@@ -93,7 +93,7 @@ async function enrollSome(tx: Sql, enrollment: Enrollment) {
   const due = { ...enrollment, campaign, atMost: enrollBatchSize };
   const contacts = await (isAsking ? listDueToAsk : listDueToRemind)(tx, due);
   if (contacts.length === 0) {
-    // The next run starts where this one found nothing left.
+    // The next run starts where this one found no more contacts.
     const asked = new Date(now.getTime() - afterDays * dayMs);
     await saveSeenUntil(tx, due, isAsking ? asked : await findRemindedUntil(tx, due));
     return false;

@@ -152,7 +152,7 @@ export async function listDueToRemind(
     limit ${atMost}`;
 }
 
-/** The time before which no mail is open or due later. */
+/** No mail claimed before this time is open or becomes due later. */
 export async function findRemindedUntil(
   sql: Sql,
   { survey: { org_id, survey_id }, campaign, afterDays, now }: Due,

@@ -135,7 +135,7 @@ function rowsWithBefore({ period, timeZone }: Selection): TrendRows {
   };
 }
 
-/** Whole local days, both included. */
+/** Whole local days, including both. */
 export type Days = { from: string; to: string; timeZone: string };
 
 /** The emails of a period, and those of them that people had time to respond to. */

@@ -152,7 +152,7 @@ type Invitation = {
   email: string;
   role: Role;
   isOperator?: boolean;
-  /** The link is shown to somebody else than the recipient, so using it doesn't prove the address. */
+  /** The link is shown to somebody other than the recipient, so using it doesn't prove the address. */
   isShown?: boolean;
 };
 

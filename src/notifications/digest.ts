@@ -83,7 +83,7 @@ const queryDay = (timeZone: string, moment: Date) =>
 export const counted = (number: number, thing: string) =>
   `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
 
-/** Bounds of the day or week that ended on `day` in the member's time zone, and the start of the one before. */
+/** Bounds of the day or week that ended on `day` in the member's time zone, and the start of the previous one. */
 export async function readDigestPeriods(
   sql: Sql,
   { unit, day, timeZone }: { unit: string; day: string; timeZone: string },

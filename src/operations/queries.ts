@@ -59,7 +59,7 @@ export async function countRestored(sql: Sql) {
 
 const maxSenders = 1000;
 
-/** Senders of surveys that are not completed, most used first; of all organizations if `orgId` is null. */
+/** Lists senders of surveys that are not completed, most used first. Without `orgId`, of all organizations. */
 export async function listSenders(sql: Sql, orgId: string | null): Promise<string[]> {
   const rows = await sql<{ from_email: string }[]>`
     select from_email

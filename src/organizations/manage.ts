@@ -78,7 +78,7 @@ function changedFields(before: OrganizationRow, change: TextChange): TextChange 
   return Object.fromEntries(changed);
 }
 
-/** Postgres must know the time zone too: it computes the reports, Node the pages and mails. */
+/** Postgres must know the time zone too: it computes the reports, and Node computes pages and mails. */
 async function refuseUnknownZone(tx: Sql, { time_zone }: OrganizationSettings) {
   if (time_zone === undefined || (await isKnownZone(tx, time_zone))) return;
   throw new Refusal('invalid', `Postgres does not know the time zone ${time_zone}`, {

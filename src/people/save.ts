@@ -46,7 +46,7 @@ export const languageIn = (sql: Sql, properties: Part): Part => sql`
   case when jsonb_typeof(${properties} -> 'language') = 'string'
        then nullif(left(trim(${properties} ->> 'language'), 35), '') end`;
 
-/** Merges new values into a person `p`: the later ones win. Properties that grow too large together replace each other. */
+/** Merges new values into a person `p`: the later ones win. If the merged properties would be too large, the later ones replace the earlier ones. */
 function mergeOf(sql: Sql, p: Part, added: Part) {
   const isLatest = sql`${added}.updated_at >= ${p}.updated_at`;
   const latest = (one: Part, other: Part) =>

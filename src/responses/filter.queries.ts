@@ -102,7 +102,7 @@ const indexed = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
   ${filter.category ? sql`and r.category = ${filter.category}` : sql``}
   ${inRange(sql, sql`r.created_at`, filter.range)}`;
 
-/** Limits the time to that in which surveys of the kind have responses, so that rare kinds are found fast. */
+/** Limits the time range to the hours in which surveys of the kind have responses, so that rare kinds are found fast. */
 function kindConditions(sql: Sql, orgId: OrgId, { type, audience, held }: ResponseFilter) {
   const surveys = surveysOfKind(sql, orgId, { type, audience });
   const hours = (order: Part) => sql`

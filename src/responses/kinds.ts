@@ -11,7 +11,7 @@ export type CountedKind = Kind & { now: KindCounts; earlier: KindCounts };
 /** Two periods, the second of which begins where the first ends. */
 export type TwoPeriods = { before: Date; start: Date; end: Date };
 
-/** Counts of each kind in a period and the one before. The kind with the most responses of all time comes first, as on Home. */
+/** Counts of each kind in a period and the previous one. The kind with the most responses of all time comes first, as on Home. */
 export async function countKinds(
   sql: Sql,
   orgId: string,

@@ -236,7 +236,7 @@ export function followUpOf(
     texts: languageOf(link.shown_in).texts,
     action: `${own}/answers`,
     finish: `${own}?finish`,
-    // A frame has no cookie, and the answers of a test are nowhere else.
+    // A frame has no cookie, and the score of a test is stored nowhere else.
     carried: link.isTest ? { score: String(score) } : path === 'e' ? { response_id: id } : {},
   };
 }

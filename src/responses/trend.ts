@@ -69,7 +69,7 @@ const isHour = (time: number) => time % hourMs === 0;
 const inBounds = (sql: Sql, time: Part) =>
   sql`and ${time} >= (select first from bounds) and ${time} < (select last from bounds)`;
 
-/** Counts an hour that an edge cuts in the row before the edge. */
+/** If an edge splits an hour, the hour counts in the row before the edge. */
 const hourParts = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   select width_bucket(hour, (select ats from bounds)) as row, sum(promoters) as promoters, sum(passives) as passives,
          sum(detractors) as detractors, sum(score_sum) as score_sum, 0 as held
@@ -109,7 +109,7 @@ const maxSample = 5_000;
 
 type ScoresOfDays = { scope: NpsScope; from: string; to: string; timeZone: string };
 
-/** Variance of the newest scores of local days, both included; null for fewer than two scores. */
+/** Variance of the newest scores from one local day to another, including both. Null for fewer than two scores. */
 export const sampleVariance = (
   sql: Sql,
   orgId: OrgId,

@@ -467,7 +467,7 @@ export function createMailer({
   concurrency: number;
   publicUrl: string;
   dkim: DkimSigner | null;
-  /** If set, each return path names its email: bounces can be matched. */
+  /** If set, each return path names its email, so that bounces can be matched. */
   bounceDomain: string | null;
 }) {
   const letters = new WeakMap<WrittenMail['survey'], Map<string, Letter>>();

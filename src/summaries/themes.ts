@@ -62,7 +62,7 @@ const usualThemes: readonly CommentTheme[] = Object.entries(usualWords).map(([na
   words: words.split(', '),
 }));
 
-/** Own themes come first and replace built-in themes of the same name. */
+/** Themes of the organization come first and replace built-in themes of the same name. */
 export function vocabulary(own: readonly CommentTheme[]): CommentTheme[] {
   const redefined = new Set(own.map(({ name }) => name.toLowerCase()));
   return [...own, ...usualThemes.filter(({ name }) => !redefined.has(name))];

@@ -123,7 +123,7 @@ async function insertMissingTags(
     returning id, name, color, created_at`;
 }
 
-/** Prefers a tag with exactly this spelling over the oldest of another spelling. */
+/** Prefers a tag with exactly this spelling over the oldest tag with another spelling. */
 async function findNamedTags(sql: Sql, orgId: string, names: readonly string[]) {
   return await sql<{ name: string; id: string }[]>`
     select wanted.name, t.id

@@ -6,7 +6,7 @@ import { type Language, preferredLanguage } from './language.ts';
 
 const retrySeconds = 2;
 
-/** The page while the service starts. A GET reloads itself, a form does not. */
+/** The page while the service starts. A GET reloads itself, but a form does not. */
 export function showStarting(request: Request): Response | undefined {
   const { pathname } = new URL(request.url);
   const isPage = (request.headers.get('Accept') ?? '').includes('text/html');
@@ -93,7 +93,7 @@ const properties = (palette: Palette) =>
     .map(([name, color]) => `--${name.replace('onAccent', 'on-accent')}:${color};`)
     .join('');
 
-/** Base stylesheet of the survey pages, mobile first. Tap targets are at least 44 pixels, and sides are logical. */
+/** Base stylesheet of the survey pages, mobile first. Tap targets are at least 44 pixels, and all sides are logical, for right-to-left languages. */
 const pageStyle = oneLine(`
 *, ::before, ::after { box-sizing: border-box }
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; background: var(--card) }

@@ -102,7 +102,7 @@ export async function eraseBodiesOf(
   return (await eraseBodies(sql, orgId, which)).deliveries;
 }
 
-/** Erases bodies of old events, also of texts that respondents have removed since. Returns the number of events. */
+/** Erases bodies of old events, which may contain texts that respondents have removed since. Returns the number of events. */
 export async function eraseOldBodies(
   sql: Sql,
   orgId: string,

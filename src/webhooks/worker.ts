@@ -153,7 +153,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
   return { owner: claimer, wake: claims.wake, start, sweep: claims.sweep, stopClaiming, stop };
 }
 
-/** Personal data may have been erased while the delivery was in memory, so that it must be looked up before sending. */
+/** Personal data may have been erased while the delivery was in memory, so the delivery must be looked up before sending. */
 const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
   personalEventTypes.some((type) => type === event) &&
   !body.includes(noExcerpt) &&

@@ -1,6 +1,6 @@
 export type SemaphoreOptions = {
   slots: number;
-  /** Slots that groups with slots leave free for newcomers. */
+  /** Free slots that a group with slots must leave for newcomers. */
   reserve?: number;
   /** Part of the reserve for lines without a slot, such as another webhook of a group that is already busy. */
   reserveForLines?: number;

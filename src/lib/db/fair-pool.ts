@@ -193,7 +193,8 @@ const quietMs = 1000;
 /**
  * A single group gets at most half of the connections, so that another one always finds a free one. Ungrouped requests
  * and the service go first, with up to a quarter each. One connection stays free to cancel statements. A group runs
- * costly statements on half of the processors of Postgres, or on all of them once it was the only group for a second.
+ * costly statements on half of the processors of Postgres, or on all of them once it has been the only group for a
+ * second.
  */
 export function createPoolSlots({
   connections,

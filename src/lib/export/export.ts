@@ -93,7 +93,7 @@ export async function readLines(statement: Part): Promise<RangeText<RowPosition>
 /** `csv` says how to write a value that needs quoting. */
 export type ExportColumn = { name: string; value: Part; csv?: 'text' | 'object' };
 
-/** A row as one line. Postgres builds it, because transferring columns would cost more than all the rest. */
+/** A row as one line. Postgres builds it, because transferring columns would cost more than everything else. */
 export function exportLine(sql: Sql, format: ExportFormat, columns: readonly ExportColumn[]): Part {
   const parts = columns.map(({ name, value, csv }) => {
     if (format === 'jsonl') {

@@ -193,7 +193,7 @@ export function createDrain(servers: readonly Server[]) {
   }
 }
 
-/** `close` of an HTTP server would close idle connections at once, `close` of a TCP server does not. */
+/** `close` of an HTTP server would close idle connections at once, but `close` of a TCP server does not. */
 const stopAccepting = (server: Server) => NetServer.prototype.close.call(server);
 
 async function hasConnections(servers: readonly Server[]): Promise<boolean> {

@@ -8,7 +8,7 @@ type OidcProviderOptions = {
   redirectUri: string;
 };
 
-/** Seal it for this browser until it returns. */
+/** Seal these values for the browser until it returns from the provider. */
 export type OidcFlow = { state: string; nonce: string; verifier: string };
 
 export type OidcProvider = ReturnType<typeof createOidcProvider>;

@@ -28,9 +28,9 @@ export class WorkerError extends Error {
 export type Worker = ReturnType<typeof createWorker>;
 
 /**
- * Runs tasks one after the other in a thread, which starts with the first task. A task that exceeds its limit, waiting
- * included, fails, and its thread is terminated. A thread that crashes fails only its task, and the next task starts
- * another thread.
+ * Runs tasks one after the other in a thread, which starts with the first task. A task that exceeds its limit,
+ * including its wait, fails, and its thread is terminated. A thread that crashes fails only its task, and the next task
+ * starts another thread.
  *
  *     const worker = createWorker({ program: () => new URL('./thread.ts', import.meta.url), ... });
  *     await worker.run({ name: 'hash', input: text, group: tenant, limitMs: 2_000 });

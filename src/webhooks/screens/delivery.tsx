@@ -202,8 +202,8 @@ type SentAttempt = {
 type SigningTools = { secrets: Pick<Secrets, 'open'>; settings: { serviceName: string } };
 
 /**
- * Recomputes the headers of an attempt with the secrets of that time. Only the last two secrets are stored, so that
- * older attempts show the signature of the previous one.
+ * Recomputes the headers of an attempt with the secrets that were valid at the time. Only the last two secrets are
+ * stored, so that older attempts show the signature of the previous one.
  */
 export function sentHeaders({ secrets, settings }: SigningTools, sent: SentAttempt) {
   const { delivery, at, orgId, webhookId, stored } = sent;
