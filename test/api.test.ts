@@ -128,7 +128,7 @@ for (const { type, body } of events) {
 const settings = { serviceName: 'Askback', maxContacts: 1000 };
 const docs = docsRoutes({ settings, publicUrl: 'https://feedback.example' });
 
-test('openapi.json is the document', async () => {
+test('/openapi.json serves the API document', async () => {
   const answer = await docs.request('/openapi.json');
   assert.match(answer.headers.get('Content-Type') ?? '', /^application\/json/);
   assert.deepEqual(await answer.json(), withReferences(apiDocument(settings)));

@@ -141,7 +141,7 @@ for (const { method, path, body } of operations) {
   }
 }
 
-test('these requests changed nothing in the other organization', async () => {
+test('requests with foreign ids change nothing in the other organization', async () => {
   assert.deepEqual(await rowsOf(other.org_id), before);
 });
 

@@ -213,7 +213,7 @@ if (event === 'response.received') console.log(payload.score + 1);
 await askback.getSurvey({});
 // @ts-expect-error there is no such category
 await askback.listResponses({ category: 'happy' });
-// @ts-expect-error the score is no list
+// @ts-expect-error the score is not a list
 askback.each('getNps');
 `,
   );

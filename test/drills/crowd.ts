@@ -50,7 +50,7 @@ export async function crowd({ short }: { short: boolean }): Promise<Line[]> {
     { what: 'connections', count: pool },
     { what: 'requests answered', count: calls.length, atLeast: clients },
     { what: 'answered with 503', count: calls.filter(({ status }) => status === 503).length },
-    { what: 'answered with anything else than 200 and 503', count: unexpected.length, atMost: 0 },
+    { what: 'answered with anything other than 200 and 503', count: unexpected.length, atMost: 0 },
     { what: 'requests of the caller with the fewest', count: fewest, atLeast: 1 },
     { what: 'longest wait of the crowd, ms', count: percentile(calls, 1), atMost: longestMs },
     { what: 'requests of the other organization', count: others!.length },

@@ -252,7 +252,7 @@ test('AskNicely contacts become contacts, unsubscribes and bounces', async () =>
   );
 });
 
-test('invalid rows are named by line and column, others imported', async () => {
+test('invalid rows are named by line and column, and others are imported', async () => {
   const { survey } = await ask(db);
   const bad = `Score,Comment,Created At,Person Email
 9,fine,2024-03-01 10:00:00 UTC,ann@people.test

@@ -88,7 +88,7 @@ test('only the HTML part has the hidden trap link', async () => {
   assert.doesNotMatch(text, /tok_1\/x/);
 });
 
-test('regional languages use their language, unknown ones English', async () => {
+test('regional languages use their language, and unknown ones use English', async () => {
   assert.match((await arrivedMail({ survey: { language: 'de-AT' } })).text, /^Guten Tag Ada,/);
   const swedish = await arrivedMail({ survey: { language: 'sv', question_text: 'Hur mår du?' } });
   assert.match(swedish.html, /<html lang="en" dir="ltr">/);

@@ -117,7 +117,7 @@ test('post is retried when the comment cannot be redacted', async () => {
   assert.equal(posts.length, 1);
 });
 
-test('refused post is retried, one without an answer is not', async () => {
+test('refused post is retried, but one without an answer is not', async () => {
   const refusing = await scene();
   await refusing.bad();
   const counts: number[] = [];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** Writes for several organizations at once, each with another erased person. */
+/** Writes for several organizations at once, each with a different erased person. */
 const { db } = await testDatabase();
 const [ada, bob] = ['ada@erased.test', 'bob@erased.test'];
 

@@ -8,7 +8,7 @@ import { addressIn, secretKey, startService } from '../support/processes/program
 
 const { db, url } = await testDatabase();
 
-/** Starts the service, replies, and kills it when the mail server has seen so much of the email. */
+/** Starts the service, replies, and kills it when the mail server has seen this part of the email. */
 async function killedAt(moment: 'EHLO' | 'dot') {
   let isSilent = true;
   const usual = { EHLO: '250 sink', dot: '250 2.0.0 queued' }[moment];

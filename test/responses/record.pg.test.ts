@@ -123,7 +123,7 @@ test('an answer on hold does not replace one that counts', async () => {
   assert.deepEqual([...(await answersOf(s))], [{ score: 10, held_reason: null }]);
 });
 
-test('anybody can answer by the shareable link, no contact changes', async () => {
+test('anybody can answer by the shareable link, and no contact changes', async () => {
   const s = await survey();
   await Promise.all([answer(s, null), answer(s, null)]);
   assert.equal((await answersOf(s)).length, 2);
@@ -187,7 +187,7 @@ test('the last answer waits for answers that began earlier', async () => {
   assert.equal(await waiting, true);
 });
 
-test('closing a survey emits one event, closing again none', async () => {
+test('closing a survey emits one event, and closing it again emits none', async () => {
   const s = await survey();
   assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'active');
   assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'completed');

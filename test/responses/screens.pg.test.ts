@@ -88,7 +88,7 @@ test('an end before its start is reported on the field', async () => {
   assert.match(await page('?date_from=2026-03-05&date_to=2026-03-05'), /1 response\b/);
 });
 
-test('an invalid day is reported on the field, other filters apply', async () => {
+test('an invalid day is reported on its field, and other filters apply', async () => {
   const { get, list, page, respond } = await inbox();
   await respond({ comment: 'Lovely shop' });
   await respond({ comment: 'Too slow', category: 'detractor', score: 2 });

@@ -39,7 +39,7 @@ test('a link has its counted answer and its newest mail', async () => {
   assert.deepEqual(await of(), [5, 'newest']);
 });
 
-test('a link opened a hundred times has 60 visits of the last minute', async () => {
+test('a link opened a hundred times records 60 visits a minute', async () => {
   const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
   for (let n = 0; n < 100; n++) await visitPersonalLink(db, 'token-4000', visit);
   const link = await visitPersonalLink(db, 'token-4000', visit);
@@ -51,7 +51,7 @@ test('a link opened a hundred times has 60 visits of the last minute', async () 
   assert.equal(recorded.length, 60);
 });
 
-test('a link has the newest 60 visits of its contact in the last minute', async () => {
+test('a link lists the newest 60 visits of the last minute', async () => {
   const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
   await db.begin(async (tx) => {
     await tx`delete from link_visits`;

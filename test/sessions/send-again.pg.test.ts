@@ -47,7 +47,7 @@ test('a form with a secret or file is not sent back after sign-in', async () => 
   }
 });
 
-test('a form that requires a new proof can be sent again after it', async () => {
+test('a form that requires a new proof can be sent again after the proof', async () => {
   const org = await makeOrganization(db);
   const { home, submit, post } = await memberBrowser(db, { app, org, role: 'owner' });
   const provedBefore = (ago: string) => db`

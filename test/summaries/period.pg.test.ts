@@ -53,7 +53,7 @@ const periods = [
 ] as const;
 
 for (const [zone, start, end, before] of periods) {
-  test(`before ${start.slice(0, 16)} to ${end.slice(0, 16)} in ${zone}`, () => {
+  test(`finds the period before ${start.slice(0, 16)} to ${end.slice(0, 16)} in ${zone}`, () => {
     const period = { start: at(start), end: at(end) };
     assert.deepEqual(periodBefore(period, zone), { start: at(before), end: at(start) });
   });

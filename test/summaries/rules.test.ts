@@ -131,7 +131,7 @@ test('a comment that was not analyzed has the sentiment of its score', () => {
   assert.deepEqual([sentiment, churn_risk], ['neutral', 'low']);
 });
 
-test('reservations are whole words in any case', () => {
+test('words of reservation are found as whole words, ignoring case', () => {
   for (const word of ['but', 'though', 'Although', 'however', 'EXCEPT', 'unfortunately'])
     assert.ok(hasReservation(`fine, ${word} slow`), word);
   assert.ok(!hasReservation('a butter button'));

@@ -17,8 +17,8 @@ const slowestShown = 5;
 const passedOn = new Set(['test:fail', 'test:diagnostic', 'test:stdout', 'test:stderr']);
 
 /**
- * One line for each file, each failure with everything about it, and the counts in Node's own words.
- * A file is a test of its process (`processes/shared-process.ts`) and counts for none here.
+ * One line for each file, each failure with everything about it, and the counts in Node's own words. A file is a test
+ * of its process (`processes/shared-process.ts`) and is not counted here.
  */
 // biome-ignore lint/style/noDefaultExport: the test runner takes a reporter by its default export
 export default async function* report(source: AsyncIterable<Event>) {

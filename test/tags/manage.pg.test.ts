@@ -77,7 +77,7 @@ test('an import creates one tag for names that differ by case', async () => {
   assert.deepEqual(names.map(({ name }) => name).sort(), written.slice(0, words.length).sort());
 });
 
-test('an organization creates at most 1,000 tags, imports may exceed it', async () => {
+test('an organization creates at most 1,000 tags, but imports may add more', async () => {
   const org = await makeOrganization(db);
   const writer = commandWriter(org);
   await db`

@@ -80,7 +80,7 @@ for (const [header, tag] of accepted) {
   });
 }
 
-test('ten languages have texts, all others fall back to English', () => {
+test('ten languages have texts, and all others fall back to English', () => {
   const tags = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'ar', 'ja'];
   assert.deepEqual([...languages.keys()], tags);
   for (const tag of tags) {

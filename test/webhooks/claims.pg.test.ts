@@ -136,7 +136,7 @@ test('a claimed delivery has all fields of its attempt', async () => {
   }
 });
 
-test('skips deliveries of an inactive webhook, drops new replays', async () => {
+test('skips deliveries of an inactive webhook and drops new replays', async () => {
   const [target, twin] = [await makeTarget({ active: false }), await makeTarget({ active: false })];
   const untouched = await pendingOf(db, twin);
   assert.equal((await claimDue(db, target, { ...claim, atMost: 100 })).length, 0);

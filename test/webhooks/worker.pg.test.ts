@@ -153,7 +153,7 @@ test('extended retries schedule a job per attempt', async () => {
   assert.ok(Math.abs(job?.['in_seconds'] - dueIn) <= 1);
 });
 
-test('a delivery restarts the three days, a test does not', async () => {
+test('a delivery restarts the three days, but a test does not', async () => {
   const undelivered = async ({ webhook_id }: WebhookRef) =>
     (
       await db`

@@ -53,7 +53,7 @@ test('a line without a slot starts while another line of its group hangs', () =>
   assert.deepEqual(started, ['ax1', 'ax2', 'ax3', 'ax4', 'ay1', 'az1', 'b1']);
 });
 
-test('lines of a group take turns after the line `next`', () => {
+test('the line `next` goes first, and other lines of a group take turns', () => {
   const semaphore = createSemaphore({ slots: 1 });
   const started: string[] = [];
   const enter = (name: string, line?: string) =>

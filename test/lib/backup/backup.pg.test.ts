@@ -231,7 +231,7 @@ test('every table is restored, except tables of a running process', async () => 
   assert.deepEqual(await rowsByTable(fresh, runningOnly), before);
 });
 
-test('queued jobs are restored, failed ones are not', async () => {
+test('queued jobs are restored, but failed ones are not', async () => {
   const { db, org_id, survey_id } = await deployment();
   await db`
     update graphile_worker._private_jobs set attempts = max_attempts - 1`;

@@ -74,7 +74,7 @@ for (const [connections, one, all, service, mixed] of [
   [8, 4, 5, 5, 6],
   [16, 8, 12, 9, 14],
 ] as const) {
-  test(`a group has ${one} of ${connections} connections, many have ${all}`, () => {
+  test(`a group has ${one} of ${connections} connections, and many have ${all}`, () => {
     assert.deepEqual(countHeld(connections, ['a']), {
       limit: connections,
       busy: one,

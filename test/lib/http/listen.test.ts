@@ -112,7 +112,7 @@ const whole = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok';
 
 for (const limits of [{ connections: 1 }, { perClient: 1 }]) {
   const [limit] = Object.keys(limits);
-  test(`a connection above ${limit} is closed when all others have requests`, async (t) => {
+  test(`a connection above ${limit} is closed when all others are busy`, async (t) => {
     const { send, requestBegun } = await opened(t, limits);
     const begun = requestBegun();
     const first = send(unfinished);

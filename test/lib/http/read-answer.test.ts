@@ -31,7 +31,7 @@ for (const [accepted, encoding] of [
   });
 }
 
-test('a matching If-None-Match is 304', async () => {
+test('a matching If-None-Match returns 304', async () => {
   const tag = (await app.request('/20')).headers.get('ETag')!;
   const statusWith = async (known: string) =>
     (await app.request('/20', { headers: { 'If-None-Match': known } })).status;

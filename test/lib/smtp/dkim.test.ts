@@ -70,7 +70,7 @@ test('a base64 key without its PEM frame is rejected', () => {
   );
 });
 
-test('a key of 1,024 bits signs, a shorter one is rejected', () => {
+test('a key of 1,024 bits signs, and a shorter one is rejected', () => {
   const signerWith = (modulusLength: number) => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength });
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -133,7 +133,7 @@ const edges: [refused: readonly number[], kept: readonly number[]][] = [
 ];
 for (const [refused, kept] of edges) {
   const named = refused.map((code) => `U+${code.toString(16)}`).join(', ');
-  test(`a line contains none of ${named}, but their neighbours`, () => {
+  test(`a line rejects ${named} and accepts their neighbours`, () => {
     const isKept = (code: number) => isPlainLine(`a${String.fromCodePoint(code)}b`);
     assert.deepEqual(refused.filter(isKept), []);
     assert.deepEqual(

@@ -18,7 +18,7 @@ export function erasureFolder() {
 
 let files = 0;
 
-/** Tools to erase people, with receipts in a file of their own. */
+/** Tools to erase people, with receipts in a separate file. */
 export function eraseTools(db: Db, folder: string) {
   const erasuresFile = join(folder, `erasures-${++files}.jsonl`);
   const erasureFile = openErasureFile({ erasuresFile }, folder, (sentence) => {

@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string>>;
 
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
 const source = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-/** The bundle starts four times as fast as the source. Without `test/run.ts` there is none. */
+/** The bundle starts four times as fast as the source. Only `test/run.ts` builds it. */
 const bundled = process.env['TEST_PROGRAM'];
 
 /** The program with this entry file: the current one, or another version. */

@@ -46,7 +46,7 @@ test('the short URL omits possible secrets', () => {
   assert.equal(shortUrl('https://hooks.test/'), 'hooks.test');
 });
 
-test('headers are signed with the secrets of that time', () => {
+test('headers are signed with the secrets that were valid at the time', () => {
   const secrets = createSecrets([Buffer.alloc(32, 1)]);
   const spelled = (letter: number) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
   const sealed = (letter: number) => secrets.seal({ owner: 'org', id: 'webhook' }, spelled(letter));
