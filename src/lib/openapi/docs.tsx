@@ -31,6 +31,7 @@ nav ul { padding: 0; }
   tbody, tr, th, td { display: block; }
   tr { padding: .5rem 0; border-top: 1px solid var(--line); }
   th, td { padding: 0; border: 0; overflow-wrap: anywhere; }
+  th code, td:first-child code { font-weight: 600; }
 }
 @media (min-width: 64rem) {
   body { display: grid; grid-template-columns: 20rem minmax(0, 1fr); gap: 2.5rem; max-width: 86rem; }
@@ -308,11 +309,17 @@ export function rowsOf(schema: Schema, schemas: Schemas, prefix = ''): Row[] {
       path,
       words: wordsOf(field, schemas),
       required: required.includes(name),
-      about: field.description ?? resolve(field, schemas).description ?? '',
+      about: aboutOf(field, schemas),
     };
     const inner = innerOf(field, schemas);
     return [row, ...(inner ? rowsOf(inner.schema, schemas, `${path}${inner.joint}`) : [])];
   });
+}
+
+/** A nullable field is described by its other kind. */
+function aboutOf(field: Schema, schemas: Schemas): string {
+  const { description, anyOf = [] } = { ...resolve(field, schemas), ...field };
+  return description ?? anyOf.map((one) => aboutOf(one, schemas)).find((about) => about) ?? '';
 }
 
 function innerOf(field: Schema, schemas: Schemas) {
