@@ -270,7 +270,7 @@ const RepeatInput = described(
     {
       every_days: described(
         EveryDays,
-        'days from the last email of a contact to the first email of the next round',
+        'days from the first email of a round to the first email of the next',
       ),
       audience: described(
         v.nullish(AudienceInput, null),

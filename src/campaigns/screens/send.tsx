@@ -395,7 +395,7 @@ export function emptyStateOf({
     return ['No contacts due yet', `Contacts are asked ${days} after they were added.`];
   }
   if (kind === 'round') {
-    return ['No contacts due yet', `Contacts are asked again ${days} after their last email.`];
+    return ['No contacts due yet', `Contacts are asked again ${days} after they were last asked.`];
   }
   const means = audience
     ? 'Recipients are chosen when it starts, including people who match by then.'
