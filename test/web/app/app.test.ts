@@ -198,6 +198,12 @@ test('an error screen shows the sentence of its refusal', async () => {
   assert.doesNotMatch(await shown('409?says=plan: is wrong'), /plan: is wrong/);
 });
 
+test('a page that cannot be shown offers to load it again', async () => {
+  const html = await (await app().request('/refused/500?page=2')).text();
+  assert.match(html, /href="\?page=2"[^>]*>Try again</);
+  assert.doesNotMatch(html, /may have been saved/);
+});
+
 for (const [count, shown] of [
   [0, undefined],
   [1, '1'],
