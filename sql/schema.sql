@@ -983,8 +983,9 @@ create unique index responses_one_per_contact on responses (contact_id) where so
 create trigger comments_hide_erased before insert or update of comment on responses for each row when (new.comment ~~ '%@%') execute function hide_erased_in_comment();
 create trigger responses_added after insert on responses referencing new table as changed for each statement execute function tally_responses('1');
 create trigger responses_added_facets after insert on responses referencing new table as changed for each statement execute function facet_added_responses();
-create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
 create trigger responses_changed_facets after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.score is distinct from new.score or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id or old.properties is distinct from new.properties) execute function facet_changed_response();
+create trigger responses_changed_from after update on responses referencing old table as changed for each statement execute function tally_responses('-1');
+create trigger responses_changed_to after update on responses referencing new table as changed for each statement execute function tally_responses('1');
 create trigger responses_drop_replaced_answers before update of id on responses for each row when (old.id <> new.id) execute function drop_replaced_answers();
 create trigger responses_keep_properties before insert on responses for each row when (new.contact_id is not null or new.properties ~~ '%@%') execute function keep_properties();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
@@ -1269,35 +1270,6 @@ create table worker_pools (
   constraint worker_pools_pkey primary key (pool_id)
 );
 
-create function add_facets(in_org uuid, in_response uuid)
- returns void
- language sql
-begin atomic
- insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)  select r.org_id,
-             f.facet,
-             r.created_at,
-             r.id,
-             r.survey_id,
-             r.category,
-             r.score
-            from (responses r
-              cross join lateral ( select property_facets(r.properties) as property_facets
-                 union
-                  select facet_of('tag', '', (t.tag_id)) as facet_of
-                    from response_tags t
-                   where ((t.org_id = r.org_id) and (t.response_id = r.id))
-                 union
-                  select analysis_facets(a.sentiment, a.themes) as analysis_facets
-                    from analyses a
-                   where ((a.org_id = r.org_id) and (a.response_id = r.id))
-                 union
-                  select answer_facets(a.answers) as answer_facets
-                    from response_answers a
-                   where ((a.org_id = r.org_id) and (a.response_id = r.id))) f(facet))
-           where ((r.org_id = add_facets.in_org) and (r.id = add_facets.in_response) and (r.held_reason is null)) on conflict do nothing;
-end
-;
-
 create function add_to_asked_tallies(deltas asked_delta[], into_slot integer)
  returns void
  language plpgsql
@@ -1558,19 +1530,9 @@ create function facet_analyzed_response()
  language plpgsql
 as $function$
 begin
-  if tg_op = 'UPDATE' then
-    delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id
-      and facet in (
-        select analysis_facets(old.sentiment, old.themes) except select analysis_facets(new.sentiment, new.themes)
-      );
-  end if;
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-  select org_id, facet, created_at, id, survey_id, category, score
-  from responses
-  cross join lateral analysis_facets(new.sentiment, new.themes) facet
-  where org_id = new.org_id and id = new.response_id and held_reason is null
-  on conflict do nothing;
+  perform replace_facets(new.org_id, new.response_id,
+    case tg_op when 'UPDATE' then array(select analysis_facets(old.sentiment, old.themes)) else '{}' end,
+    array(select analysis_facets(new.sentiment, new.themes)));
   return null;
 end $function$
 ;
@@ -1581,7 +1543,15 @@ create function facet_changed_response()
 as $function$
 begin
   delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
-  perform add_facets(new.org_id, new.id);
+  perform replace_facets(new.org_id, new.id, '{}', array(
+    select property_facets(new.properties)
+    union
+    select facet_of('tag', '', tag_id::text) from response_tags where org_id = new.org_id and response_id = new.id
+    union
+    select analysis_facets(sentiment, themes) from analyses where org_id = new.org_id and response_id = new.id
+    union
+    select answer_facets(answers) from response_answers where org_id = new.org_id and response_id = new.id
+  ));
   return null;
 end $function$
 ;
@@ -1598,17 +1568,9 @@ create function facet_saved_answers()
  language plpgsql
 as $function$
 begin
-  if tg_op = 'UPDATE' then
-    delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id
-      and facet in (select answer_facets(old.answers) except select answer_facets(new.answers));
-  end if;
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
-  from responses r
-  cross join lateral answer_facets(new.answers) facet
-  where r.org_id = new.org_id and r.id = new.response_id and r.held_reason is null
-  on conflict do nothing;
+  perform replace_facets(new.org_id, new.response_id,
+    case tg_op when 'UPDATE' then array(select answer_facets(old.answers)) else '{}' end,
+    array(select answer_facets(new.answers)));
   return null;
 end $function$
 ;
@@ -1619,14 +1581,9 @@ create function facet_tagged_response()
 as $function$
 begin
   if tg_op = 'DELETE' then
-    delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text);
+    perform replace_facets(old.org_id, old.response_id, array[facet_of('tag', '', old.tag_id::text)], '{}');
   else
-    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-    select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category, score
-    from responses
-    where org_id = new.org_id and id = new.response_id and held_reason is null
-    on conflict do nothing;
+    perform replace_facets(new.org_id, new.response_id, '{}', array[facet_of('tag', '', new.tag_id::text)]);
   end if;
   return null;
 end $function$
@@ -2122,6 +2079,23 @@ begin
 end $function$
 ;
 
+create function replace_facets(in_org uuid, in_response uuid, removed bigint[], added bigint[])
+ returns void
+ language plpgsql
+as $function$
+begin
+  if removed <> '{}' then
+    delete from response_facets
+    where org_id = in_org and response_id = in_response and facet = any (removed) and facet <> all (added);
+  end if;
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select org_id, unnest(added), created_at, id, survey_id, category, score
+  from responses
+  where org_id = in_org and id = in_response and held_reason is null
+  on conflict do nothing;
+end $function$
+;
+
 create function save_answers(in_org uuid, in_survey uuid, in_response uuid, in_contact uuid, asked jsonb, added jsonb, removed text[], is_sent boolean)
  returns table(saved jsonb, held boolean, completed boolean, rewritten boolean, has_text boolean)
  language plpgsql
@@ -2156,35 +2130,6 @@ begin
   rewritten := words_now is distinct from words_before;
   has_text := coalesce(comment_before, words_now) is not null;
   return next;
-end $function$
-;
-
-create function tally_changed_responses()
- returns trigger
- language plpgsql
-as $function$
-declare
-  deltas constant tally_delta[] := array(
-    with counted as (
-      select 1 as sign, org_id, survey_id, hour_of(created_at) as hour, category, score
-      from new_rows
-      where held_reason is null
-      union all
-      select -1, org_id, survey_id, hour_of(created_at), category, score
-      from old_rows
-      where held_reason is null
-    )
-    select (org_id, survey_id, hour,
-            coalesce(sum(sign) filter (where category = 'promoter'), 0),
-            coalesce(sum(sign) filter (where category = 'passive'), 0),
-            coalesce(sum(sign) filter (where category = 'detractor'), 0),
-            sum(sign * score), 0, 0, 0)::tally_delta
-    from counted
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
-  );
-begin
-  perform add_to_tallies(deltas, tally_slot());
-  return null;
 end $function$
 ;
 

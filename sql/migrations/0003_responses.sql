@@ -344,7 +344,8 @@ begin atomic
   where given ? 'text' or jsonb_typeof(given -> 'value') = 'array';
 end;
 
--- The facets that answers to a question may have: one for each option or value, one for "other" and, for texts and multiple choice, one for all answers.
+-- The facets that answers to a question may have: one for each option or value, one for "other" and, for texts and
+-- multiple choice, one for all answers.
 create function question_facets(question jsonb) returns table (kind text, value text)
 language sql immutable parallel safe
 begin atomic
@@ -369,31 +370,20 @@ begin atomic
   select facet_of('theme', '', theme) from unnest(case when themes = '{}' then array[''] else themes end) theme;
 end;
 
--- All facets of one response.
-create function add_facets(in_org uuid, in_response uuid) returns void
-language sql
-begin atomic
+-- Replaces facets of a response. A response on hold gets none.
+create function replace_facets(in_org uuid, in_response uuid, removed bigint[], added bigint[]) returns void
+language plpgsql as $$
+begin
+  if removed <> '{}' then
+    delete from response_facets
+    where org_id = in_org and response_id = in_response and facet = any (removed) and facet <> all (added);
+  end if;
   insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
-  from responses r
-  cross join lateral (
-    select property_facets(r.properties)
-    union
-    select facet_of('tag', '', t.tag_id::text)
-    from response_tags t
-    where t.org_id = r.org_id and t.response_id = r.id
-    union
-    select analysis_facets(a.sentiment, a.themes)
-    from analyses a
-    where a.org_id = r.org_id and a.response_id = r.id
-    union
-    select answer_facets(a.answers)
-    from response_answers a
-    where a.org_id = r.org_id and a.response_id = r.id
-  ) f (facet)
-  where r.org_id = in_org and r.id = in_response and r.held_reason is null
+  select org_id, unnest(added), created_at, id, survey_id, category, score
+  from responses
+  where org_id = in_org and id = in_response and held_reason is null
   on conflict do nothing;
-end;
+end $$;
 
 create function facet_added_responses() returns trigger
 language plpgsql as $$
@@ -407,14 +397,21 @@ begin
 end $$;
 
 create trigger responses_added_facets after insert on responses
-  referencing new table as changed for each statement
-  execute function facet_added_responses();
+  referencing new table as changed for each statement execute function facet_added_responses();
 
 create function facet_changed_response() returns trigger
 language plpgsql as $$
 begin
   delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
-  perform add_facets(new.org_id, new.id);
+  perform replace_facets(new.org_id, new.id, '{}', array(
+    select property_facets(new.properties)
+    union
+    select facet_of('tag', '', tag_id::text) from response_tags where org_id = new.org_id and response_id = new.id
+    union
+    select analysis_facets(sentiment, themes) from analyses where org_id = new.org_id and response_id = new.id
+    union
+    select answer_facets(answers) from response_answers where org_id = new.org_id and response_id = new.id
+  ));
   return null;
 end $$;
 
@@ -430,14 +427,9 @@ create function facet_tagged_response() returns trigger
 language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
-    delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text);
+    perform replace_facets(old.org_id, old.response_id, array[facet_of('tag', '', old.tag_id::text)], '{}');
   else
-    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-    select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category, score
-    from responses
-    where org_id = new.org_id and id = new.response_id and held_reason is null
-    on conflict do nothing;
+    perform replace_facets(new.org_id, new.response_id, '{}', array[facet_of('tag', '', new.tag_id::text)]);
   end if;
   return null;
 end $$;
@@ -448,19 +440,9 @@ create trigger response_tags_changed after insert or delete on response_tags
 create function facet_analyzed_response() returns trigger
 language plpgsql as $$
 begin
-  if tg_op = 'UPDATE' then
-    delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id
-      and facet in (
-        select analysis_facets(old.sentiment, old.themes) except select analysis_facets(new.sentiment, new.themes)
-      );
-  end if;
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-  select org_id, facet, created_at, id, survey_id, category, score
-  from responses
-  cross join lateral analysis_facets(new.sentiment, new.themes) facet
-  where org_id = new.org_id and id = new.response_id and held_reason is null
-  on conflict do nothing;
+  perform replace_facets(new.org_id, new.response_id,
+    case tg_op when 'UPDATE' then array(select analysis_facets(old.sentiment, old.themes)) else '{}' end,
+    array(select analysis_facets(new.sentiment, new.themes)));
   return null;
 end $$;
 
@@ -489,17 +471,9 @@ create trigger analyses_removed after delete on analyses
 create function facet_saved_answers() returns trigger
 language plpgsql as $$
 begin
-  if tg_op = 'UPDATE' then
-    delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id
-      and facet in (select answer_facets(old.answers) except select answer_facets(new.answers));
-  end if;
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
-  from responses r
-  cross join lateral answer_facets(new.answers) facet
-  where r.org_id = new.org_id and r.id = new.response_id and r.held_reason is null
-  on conflict do nothing;
+  perform replace_facets(new.org_id, new.response_id,
+    case tg_op when 'UPDATE' then array(select answer_facets(old.answers)) else '{}' end,
+    array(select answer_facets(new.answers)));
   return null;
 end $$;
 
@@ -656,26 +630,14 @@ create index asked_tallies_by_organization on asked_tallies (org_id, quarter)
 
 -- Change of a survey's total, or of one hour if `hour` is set.
 create type tally_delta as (
-  org_id     uuid,
-  survey_id  uuid,
-  hour       timestamptz,
-  promoters  integer,
-  passives   integer,
-  detractors integer,
-  score_sum  bigint,
-  contacts   integer,
-  sent       integer,
-  responded  integer
+  org_id uuid, survey_id uuid, hour timestamptz,
+  promoters integer, passives integer, detractors integer, score_sum bigint,
+  contacts integer, sent integer, responded integer
 );
 
 -- Change of the tally of the quarter hour in which contacts were first emailed.
 create type asked_delta as (
-  org_id      uuid,
-  survey_id   uuid,
-  quarter     timestamptz,
-  asked       integer,
-  undelivered integer,
-  answered    integer
+  org_id uuid, survey_id uuid, quarter timestamptz, asked integer, undelivered integer, answered integer
 );
 
 create function quarter_of(at timestamptz) returns timestamptz
@@ -783,35 +745,10 @@ create trigger responses_added after insert on responses
   referencing new table as changed for each statement execute function tally_responses('1');
 create trigger responses_removed after delete on responses
   referencing old table as changed for each statement execute function tally_responses('-1');
-create function tally_changed_responses() returns trigger
-language plpgsql as $$
-declare
-  deltas constant tally_delta[] := array(
-    with counted as (
-      select 1 as sign, org_id, survey_id, hour_of(created_at) as hour, category, score
-      from new_rows
-      where held_reason is null
-      union all
-      select -1, org_id, survey_id, hour_of(created_at), category, score
-      from old_rows
-      where held_reason is null
-    )
-    select (org_id, survey_id, hour,
-            coalesce(sum(sign) filter (where category = 'promoter'), 0),
-            coalesce(sum(sign) filter (where category = 'passive'), 0),
-            coalesce(sum(sign) filter (where category = 'detractor'), 0),
-            sum(sign * score), 0, 0, 0)::tally_delta
-    from counted
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
-  );
-begin
-  perform add_to_tallies(deltas, tally_slot());
-  return null;
-end $$;
-
-create trigger responses_changed after update on responses
-  referencing old table as old_rows new table as new_rows
-  for each statement execute function tally_changed_responses();
+create trigger responses_changed_from after update on responses
+  referencing old table as changed for each statement execute function tally_responses('-1');
+create trigger responses_changed_to after update on responses
+  referencing new table as changed for each statement execute function tally_responses('1');
 
 create function tally_contacts() returns trigger
 language plpgsql as $$

@@ -256,20 +256,9 @@ language sql stable parallel safe
 return current_setting('max_connections')::integer + most_responses_at_once();
 
 create type given_response as (
-  org_id      uuid,
-  survey_id   uuid,
-  contact_id  uuid,
-  id          uuid,
-  source      text,
-  score       smallint,
-  category    text,
-  comment     text,
-  held_reason text,
-  traceparent text,
-  created_at  timestamptz,
-  type        text,
-  language    text,
-  properties  jsonb
+  org_id uuid, survey_id uuid, contact_id uuid, id uuid,
+  source text, score smallint, category text, comment text, held_reason text,
+  traceparent text, created_at timestamptz, type text, language text, properties jsonb
 );
 
 -- Locks the surveys of these responses and returns their ids. Leaves out surveys that take no responses or use another

@@ -136,7 +136,6 @@ create function public.harmful_functions() returns setof regprocedure
         where grantee = 0 and privilege_type = 'EXECUTE'
       )
   $$;
-comment on function public.harmful_functions() is 'functions that do more than read, and that every role may call';
 
 -- Only the owner of these functions, a superuser, can revoke them from everybody. The role of the embedded Postgres is
 -- a superuser.
@@ -158,7 +157,6 @@ begin
     execute format('revoke execute on function %s from public', harmful);
   end loop;
 end $$;
-comment on function forbid_harmful_functions() is 'revokes functions that do more than read from all other roles, if permitted';
 
 -- Creates a role that connects and reads the views. Settings that the role can change itself, such as the time limit,
 -- only protect honest tools. Its access does not depend on them.
@@ -179,9 +177,9 @@ begin
   execute format('grant select on all tables in schema askback_reports to %I', role);
   execute format('revoke temporary on database %I from public', current_database());
 end $$;
-comment on function create_reporter_role is 'makes a role that reads the views of askback_reports';
 
--- Commit this before the next steps, so that leftovers of the role cannot restore its access.
+-- Keeps a reporter from connecting, and lets this role end its connections. Commit this before the next steps, so that
+-- leftovers of the role cannot restore its access.
 create function disable_reporter_role(role text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
@@ -189,12 +187,10 @@ begin
   execute format('alter role %I nologin password null', role);
   execute format('grant %I to %I', role, current_user);
 end $$;
-comment on function disable_reporter_role is 'keeps a reporter from connecting, and lets this role end its connections';
 
 create function end_reporter_sessions(role text) returns void
   language sql set search_path = pg_catalog, pg_temp
   as $$ select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = role $$;
-comment on function end_reporter_sessions is 'ends the connections of a reporter';
 
 -- Each large object takes a lock, so they are deleted in batches with a transaction each.
 create function delete_large_objects(role text, most integer) returns bigint
@@ -209,7 +205,6 @@ create function delete_large_objects(role text, most integer) returns bigint
       limit most
     ) own
   $$;
-comment on function delete_large_objects is 'deletes some of the large objects of a role';
 
 create function drop_reporter_role(role text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
@@ -218,7 +213,6 @@ begin
   execute format('drop owned by %I', role);
   execute format('drop role %I', role);
 end $$;
-comment on function drop_reporter_role is 'drops a role that create_reporter_role made';
 
 revoke execute on function create_reporter_role, disable_reporter_role, end_reporter_sessions, delete_large_objects,
   drop_reporter_role, forbid_harmful_functions from public;
