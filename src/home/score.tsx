@@ -126,9 +126,8 @@ export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
           {settled.asked === asked || before.asked === 0 ? null : (
             <p class="sub">
               {settled.asked === 0
-                ? 'Not compared'
-                : `Compares only emails sent at least ${settledDays} days ago (${percentage(settled.answered, settled.asked)}% in this period)`}
-              , because people need time to respond.
+                ? `Not compared, because people had less than ${settledDays} days to respond.`
+                : `Compares only emails sent at least ${settledDays} days ago (${percentage(settled.answered, settled.asked)}% in this period), because people need time to respond.`}
             </p>
           )}
           <Funnel

@@ -86,6 +86,6 @@ test('the response rate names a change only beyond its margin', () => {
   );
   assert.equal(
     rate(50, 1_000, { asked: 0, answered: 0 }),
-    'Not compared, because people need time to respond.',
+    'Not compared, because people had less than 7 days to respond.',
   );
 });
