@@ -85,7 +85,7 @@ const refused: Refused[] = [
     'another domain',
     'google',
     { hd: undefined, email: 'a@gmail.test' },
-    /addresses of your domain/,
+    /addresses at your domain/,
   ],
   ['an unverified email', 'google', { email_verified: false }, unconfirmed],
 ];

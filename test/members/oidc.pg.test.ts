@@ -160,7 +160,7 @@ test('a newcomer joins none of several organizations without a setting', async (
 const refused: [what: string, over: Partial<ProviderAccount>, rules: SignInRules, says: RegExp][] =
   [
     ['an unverified email', { email_verified: false }, {}, /has not verified your email/],
-    ['an email of another domain', {}, { domains: ['other.test'] }, /addresses of your domain/],
+    ['an email of another domain', {}, { domains: ['other.test'] }, /addresses at your domain/],
     ['no address', { email: undefined as never }, {}, /did not send your email address/],
   ];
 for (const [what, over, rules, says] of refused) {
