@@ -206,10 +206,11 @@ function propertyCondition(sql: Sql, name: string, op: FilterOp, text: string): 
     .reduce((before, condition) => sql`(${before} or ${condition})`);
 }
 
+/** `ilike` would lower the pattern once per row. */
 function textCondition(sql: Sql, value: Part, op: FilterOp, text: string): Part {
   if (op === 'exists') return sql`${value} is not null`;
   return op === 'contains'
-    ? sql`${value} ilike ${likePattern(text)}::text`
+    ? sql`lower(${value}) like lower(${likePattern(text)}::text)`
     : sql`${value} = ${text}::text`;
 }
 
