@@ -164,7 +164,7 @@ type DkimCase = [why: string, texts: string[], status: Finding['status'], says: 
 const dkimCases: DkimCase[] = [
   ['is ours', [value], 'ok', /RSA 2048 bits/],
   ['is there twice', [value, value], 'fail', /2 records/],
-  ['is another one', [`${dkimRecordFor(otherKey)}; t=y`], 'fail', /another key/],
+  ['is a different one', [`${dkimRecordFor(otherKey)}; t=y`], 'fail', /does not contain the key/],
   ['was revoked', ['v=DKIM1; p='], 'fail', /revoked/],
   ['is of another kind', [`k=ed25519; ${p}`], 'fail', /wrong: Unknown key type/],
   ['is for other hashes', [`v=DKIM1; h=sha1; ${p}`], 'fail', /sha256/],
