@@ -76,7 +76,7 @@ async function addAuthenticator(context: BrowserContext, page: Page) {
 test('a member adds a passkey, signs in with it, and confirms with it', async () => {
   const email = 'hana@people.test';
   const id = await memberWithPassword(email);
-  const context = await browser.newContext();
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()));
@@ -111,7 +111,7 @@ test('a member adds a passkey, signs in with it, and confirms with it', async ()
 });
 
 test('a device without a passkey shows an error, and the page stays usable', async () => {
-  const context = await browser.newContext();
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
   const page = await context.newPage();
   await addAuthenticator(context, page);
   await page.goto(`${base}/sign-in`);
@@ -124,7 +124,7 @@ test('a device without a passkey shows an error, and the page stays usable', asy
 test('a member turns on and uses one-time codes without script', async () => {
   const email = 'lena@people.test';
   await memberWithPassword(email);
-  const context = await browser.newContext({ javaScriptEnabled: false });
+  const context = await browser.newContext({ javaScriptEnabled: false, reducedMotion: 'reduce' });
   const page = await context.newPage();
   await signInByPassword(page, email);
   assert.equal(await page.getByRole('button', { name: 'passkey' }).count(), 0);
@@ -162,7 +162,7 @@ test('a newcomer signs in with the provider without script', async () => {
     email_verified: true,
     name: 'Viktor Lind',
   };
-  const context = await browser.newContext({ javaScriptEnabled: false });
+  const context = await browser.newContext({ javaScriptEnabled: false, reducedMotion: 'reduce' });
   const page = await context.newPage();
   await page.goto(`${base}/sign-in?next=/account`);
   await page.getByRole('link', { name: 'Sign in with Larkspur Login' }).click();
