@@ -195,7 +195,7 @@ export const responseSection: ApiSection = {
       summary: 'Reply to a response by email',
       about:
         'Sends an email to the person, from the sender of the survey, in the thread of the survey email. Waits up to 5 ' +
-        'seconds for its outcome; the response lists it later. Send an `Idempotency-Key`: each request without one is a ' +
+        'seconds for the outcome; later, the response lists the reply. Send an `Idempotency-Key`: each request without one is a ' +
         'new email. Unsubscribed people can be replied to.',
       body: ReplyInput,
       answer: { status: 201, about: 'the reply', schema: One(Reply) },

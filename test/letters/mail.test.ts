@@ -49,7 +49,7 @@ test('a mail says why it was sent, and to which address', async () => {
     const customer = await arrivedMail({ organization: { name: 'Acme' } });
     assert.match(
       customer[part],
-      /because Acme would like to know how it did\. It was sent to ada@example\.com\./,
+      /because Acme would like your feedback\. It was sent to ada@example\.com\./,
     );
     const employee = await arrivedMail({ survey: { audience: 'employee' } });
     assert.match(employee[part], /asks the people who work there/);

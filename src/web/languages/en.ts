@@ -97,9 +97,9 @@ export const en: Texts = {
     hint: 'Choose your answer. On the page that opens you can change it and add a comment.',
     openPage: 'Open the survey in your browser',
     whyCustomer: (organization) =>
-      `You get this mail because ${organization} would like to know how it did.`,
+      `You received this email because ${organization} would like your feedback.`,
     whyEmployee: (organization) =>
-      `You get this mail because ${organization} asks the people who work there.`,
+      `You received this email because ${organization} asks the people who work there.`,
     sentTo: (address) => `It was sent to ${address}.`,
   },
 
