@@ -1,3 +1,5 @@
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { newSecret } from '../../src/webhooks/deliver.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
@@ -14,7 +16,8 @@ async function webhookPath({ db, full }: BrowserScene): Promise<string> {
   const here = `/o/${full.slug}/webhooks/${webhook.id}`;
   const [known] = await db`select from webhooks where id = ${webhook.id}`;
   if (known) return here;
-  const secret = Buffer.alloc(32, 1);
+  const secrets = createSecrets([Buffer.alloc(32, 1)]);
+  const secret = secrets.seal({ owner: full.id, id: webhook.id }, newSecret());
   await makeWebhook(db, full.id, { ...webhook, secret, last_delivery_at: new Date() });
   await addDeliveries(db, ...Array.from({ length: 800 }, (_, n) => deliveryOf(full.id, n + 1)));
   await db`
@@ -40,14 +43,25 @@ function deliveryOf(org_id: string, n: number) {
   };
 }
 
-/** Path of a skipped delivery. It has no attempt, because the headers of one need a secret that can be opened. */
-async function deliveryPath(scene: BrowserScene): Promise<string> {
+/** Path of a delivery with this outcome. */
+const deliveryPath = (status: 'skipped' | 'delivered') => async (scene: BrowserScene) => {
   const here = await webhookPath(scene);
   const body = '{"version":"1","score":9,"comment":"The delivery came a day late."}';
   const of = { org_id: scene.full.id, webhook_id: webhook.id };
-  const [id] = await addDeliveries(scene.db, { ...of, body, status: 'skipped' });
+  const [id] = await addDeliveries(scene.db, { ...of, body, status, ...answers[status] });
+  if (status === 'delivered') await addAttempts(scene.db, id!);
   return `${here}/deliveries/${id}`;
-}
+};
+
+const answers = { skipped: {}, delivered: { attempts: 2, status_code: 200 } };
+
+/** A failed attempt and one that delivered. */
+const addAttempts = (db: BrowserScene['db'], id: string) => db`
+  insert into delivery_attempts (org_id, webhook_id, delivery_id, number, status_code, duration_ms, response_body, at)
+  select org_id, webhook_id, id, number, code, 140, said, now() - seconds * interval '1 second'
+  from deliveries,
+       (values (1, 503, 'busy', 36), (2, 200, '{"received":true}', 6)) attempt (number, code, said, seconds)
+  where id = ${id}`;
 
 export const webhookEntries: readonly ScreenEntry[] = [
   { name: 'webhooks-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/webhooks` },
@@ -71,5 +85,6 @@ export const webhookEntries: readonly ScreenEntry[] = [
     as: 'editor',
     path: async (scene) => `${await webhookPath(scene)}/delete`,
   },
-  { name: 'webhook-delivery', as: 'editor', path: deliveryPath },
+  { name: 'webhook-delivery', as: 'editor', path: deliveryPath('delivered') },
+  { name: 'webhook-delivery-skipped', as: 'editor', path: deliveryPath('skipped') },
 ];

@@ -192,6 +192,9 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
+/** A day in UTC: 3 Mar 2026. */
+export const dayText = (at: Date | string) => dayFormat.format(new Date(at));
+
 type TimeProps = {
   at: Date | string;
   /** `ago` is relative for the last 7 days. `day` has no time of day. */
@@ -201,7 +204,7 @@ type TimeProps = {
 /** A time in the reader's time zone, exact on hover. Without script it is labelled UTC. */
 export function Time({ at, show = 'moment' }: TimeProps) {
   const moment = new Date(at).toISOString();
-  const day = dayFormat.format(new Date(moment));
+  const day = dayText(moment);
   const time = moment.slice('YYYY-MM-DDT'.length, show === 'second' ? -5 : -8);
   return (
     <time datetime={moment} data-time={show} title={moment}>

@@ -38,7 +38,9 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
             ...(delivery.next_attempt_at && delivery.attempts > 0
               ? [['Next attempt', <Time at={delivery.next_attempt_at} show="second" />] as const]
               : []),
-            ['Delivery', <span class="mono">{delivery.id}</span>],
+            ...(delivery.id === delivery.message_id
+              ? []
+              : [['Delivery', <span class="mono">{delivery.id}</span>] as const]),
             ['webhook-id', <span class="mono">{delivery.message_id}</span>],
             ...(responseId
               ? [['Response', <a href={`${responses}/${responseId}`}>View response</a>] as const]
@@ -48,31 +50,26 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
         />
       </section>
       {attempts.length > 0 ? <Attempts attempts={attempts} /> : null}
-      <section class="card" aria-labelledby="exchange">
-        <h2 id="exchange" class="hidden">
-          Request and response
-        </h2>
-        <div class="grid half">
-          <div>
-            <h3>{requestTitle(attempts.length)}</h3>
-            {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
-            <pre tabindex={0} role="region" aria-label="Request">
-              <code>{[`POST ${path}`, ...lines, '', body].join('\n')}</code>
-            </pre>
-            {body === delivery.body ? null : (
-              <details class="reveal">
-                <summary>Raw body, {counted(Buffer.byteLength(delivery.body), 'byte')}</summary>
-                {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
-                <pre tabindex={0} role="region" aria-label="Raw body">
-                  <code>{delivery.body}</code>
-                </pre>
-              </details>
-            )}
-          </div>
-          <div>
-            <h3>Response</h3>
-            <Answer attempt={last} />
-          </div>
+      <section class="card grid half" aria-label="Request and response">
+        <div class="stack tight">
+          <h3>{requestTitle(attempts.length)}</h3>
+          {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
+          <pre tabindex={0} role="region" aria-label="Request">
+            <code>{[`POST ${path}`, ...lines, '', body].join('\n')}</code>
+          </pre>
+          {body === delivery.body ? null : (
+            <details class="reveal">
+              <summary>Raw body, {counted(Buffer.byteLength(delivery.body), 'byte')}</summary>
+              {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
+              <pre tabindex={0} role="region" aria-label="Raw body">
+                <code>{delivery.body}</code>
+              </pre>
+            </details>
+          )}
+        </div>
+        <div class="stack tight">
+          <h3>Response</h3>
+          <Answer attempt={last} />
         </div>
       </section>
     </>
@@ -153,8 +150,8 @@ export function explain(
         : `Delivered on attempt ${attempts}.`;
     case 'skipped':
       return attempts === 0
-        ? 'Skipped: the webhook was off. Turn it on and use Replay to deliver this event.'
-        : `Skipped: the webhook was turned off after ${counted(attempts, 'failed attempt')} (${result}). Turn it on and use Replay to deliver this event.`;
+        ? 'The webhook was off. Once it is on, use Redeliver to send this event.'
+        : `The webhook was turned off after ${counted(attempts, 'failed attempt')} (${result}). Once it is on, use Redeliver to send this event.`;
     case 'failed':
       return `Failed after ${counted(attempts, 'attempt')}: ${result}. No more retries. Use Redeliver to try again.`;
     case 'pending':

@@ -1,6 +1,21 @@
 import { capital } from '../../errors.ts';
-import { Breakable, Confirm, FormErrors, State, Time } from '../../web/app/badges.tsx';
-import { Choice, Field, type FormState, SubmitOrCancel, Version } from '../../web/app/forms.tsx';
+import {
+  Breakable,
+  Confirm,
+  dayText,
+  FormErrors,
+  Notice,
+  State,
+  Time,
+} from '../../web/app/badges.tsx';
+import {
+  Choice,
+  Field,
+  type FormState,
+  LinkButton,
+  SubmitOrCancel,
+  Version,
+} from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
@@ -49,6 +64,7 @@ type CellContext = { here: string; outcomes: readonly DayOutcome[] };
 
 function cellsOf(webhook: WebhookRow, { here, outcomes }: CellContext) {
   const { kind, text } = standingOf(webhook);
+  const failedDays = outcomes.filter((outcome) => outcome === 'failed').length;
   return [
     <>
       <a href={`${here}/${webhook.id}`}>
@@ -64,6 +80,9 @@ function cellsOf(webhook: WebhookRow, { here, outcomes }: CellContext) {
       <State kind={kind}>{text}</State>
       {webhook.deactivated_reason ? (
         <span class="sub block">{webhook.deactivated_reason}</span>
+      ) : null}
+      {failedDays > 0 ? (
+        <span class="sub block">Failures on {counted(failedDays, 'day')}</span>
       ) : null}
     </>,
     <SmallUptime outcomes={outcomes} />,
@@ -144,10 +163,11 @@ type ReplayProps = {
 
 export function ReplayPage({ active, since, count, form, here, confirms }: ReplayProps) {
   const action = `${here}/replay`;
+  const day = form.errors['since'] ? since : dayText(since);
   const missed =
     count === 0
-      ? `No events were skipped or failed since ${since}.`
-      : `${counted(count, 'event was', 'events were')} skipped or failed since ${since}.`;
+      ? `No events were skipped or failed since ${day}.`
+      : `${counted(count, 'event was', 'events were')} skipped or failed since ${day}.`;
   const effect = active && count > 0 ? ' Replay delivers them again, oldest first.' : '';
   if (confirms) {
     return (
@@ -161,8 +181,8 @@ export function ReplayPage({ active, since, count, form, here, confirms }: Repla
     );
   }
   return (
-    <>
-      <form method="get" action={action} class="card stack measure">
+    <div class="card stack measure">
+      <form method="get" action={action} class="stack">
         <FormErrors form={form} />
         <Field
           name="since"
@@ -181,14 +201,9 @@ export function ReplayPage({ active, since, count, form, here, confirms }: Repla
         {effect}
       </p>
       {active ? null : (
-        <>
-          <p>
-            <State kind="warning">This webhook is off. Turn it on to replay missed events.</State>
-          </p>
-          <p>
-            <a href={here}>Go to webhook</a>
-          </p>
-        </>
+        <Notice kind="warning" text="This webhook is off. Turn it on to replay missed events.">
+          <LinkButton href={here} text="Go to webhook" />
+        </Notice>
       )}
       {effect ? (
         <form method="post" action={action}>
@@ -196,6 +211,6 @@ export function ReplayPage({ active, since, count, form, here, confirms }: Repla
           <SubmitOrCancel button="Replay" cancel={here} />
         </form>
       ) : null}
-    </>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { Breakable, Notice, State, Time } from '../../web/app/badges.tsx';
 import { LinkButton, Submit } from '../../web/app/forms.tsx';
+import { Icon } from '../../web/app/icon.tsx';
 import {
   count,
   counted,
@@ -40,6 +41,7 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
             </span>
           </div>
           <Uptime days={days} />
+          <p class="sub">{describeStanding(webhook, days)}</p>
           <details class="reveal">
             <summary>Show as table</summary>
             <DataTable
@@ -61,6 +63,16 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
       </div>
     </div>
   );
+}
+
+/** Failures of the past and the outcome of the newest event, which decides the state. */
+function describeStanding({ failure_count, active }: WebhookRow, days: readonly DayOfDeliveries[]) {
+  const failed = days.reduce((sum, day) => sum + day.failed, 0);
+  const of = days.reduce((sum, day) => sum + day.delivered + day.skipped, failed);
+  if (of === 0) return 'No events yet.';
+  const newest = failure_count > 0 ? 'The newest event failed.' : 'The newest event was delivered.';
+  const past = `${count(failed)} of ${counted(of, 'event')} failed in ${days.length} days.`;
+  return active ? `${newest} ${past}` : past;
 }
 
 const factsOf = (webhook: WebhookRow): [string, Child][] => [
@@ -97,17 +109,23 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
         role="img"
         aria-label={`${counted(delivered, 'event')} delivered, ${failed} failed and ${skipped} skipped in ${days.length} days`}
       >
-        {days.map((day, at) => (
-          <rect
-            class={toneOfDay(day)}
-            x={`${(at * step).toFixed(2)}%`}
-            width={`${(step * 0.75).toFixed(2)}%`}
-            height="100%"
-            rx="2"
-          >
-            <title>{describeDay(day)}</title>
-          </rect>
-        ))}
+        {days.map((day, at) => {
+          const bar = {
+            x: `${(at * step).toFixed(2)}%`,
+            width: `${(step * 0.75).toFixed(2)}%`,
+            rx: '2',
+          };
+          const delivered = shareOf(day);
+          return (
+            <g>
+              <title>{describeDay(day)}</title>
+              <rect class={toneOfDay(day)} {...bar} height="100%" />
+              {delivered > 0 && delivered < 1 ? (
+                <rect class="is-good" {...bar} height={`${Math.min(delivered * 100, 70)}%`} />
+              ) : null}
+            </g>
+          );
+        })}
       </svg>
       <p class="spread sub">
         <span>{shortDay(days[0]!.day)}</span>
@@ -137,6 +155,9 @@ const toneOfDay = ({ delivered, failed, skipped }: DayOfDeliveries): string =>
   toneOfOutcome[
     failed > 0 ? 'failed' : skipped > 0 ? 'skipped' : delivered > 0 ? 'delivered' : 'none'
   ];
+
+const shareOf = ({ delivered, failed, skipped }: DayOfDeliveries) =>
+  delivered / Math.max(1, delivered + failed + skipped);
 
 const toneOfOutcome = {
   delivered: 'is-good',
@@ -199,7 +220,9 @@ export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: stri
       </form>
       <LinkButton href={`${here}/replay`} text="Replay" />
       <details class="menu">
-        <summary class="button">More</summary>
+        <summary class="button square" aria-label="More actions">
+          <Icon name="ellipsis" />
+        </summary>
         <ul class="list end">
           <li>
             <a href={`${here}/edit`}>Edit</a>
@@ -256,6 +279,7 @@ export function DeliveryList(props: DeliveryListProps) {
   return (
     <section
       id="deliveries"
+      class="compact"
       aria-labelledby="deliveries-title"
       {...(followed && {
         'hx-get': self,

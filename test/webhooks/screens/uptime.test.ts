@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SmallUptime, Uptime } from '../../../src/webhooks/screens/webhook.tsx';
 
-test('the worst outcome decides the colour of a day', () => {
+test('a day has the colour of its worst outcome below its delivered share', () => {
   const days = [
     { day: '2026-03-01', delivered: 0, failed: 0, skipped: 0 },
     { day: '2026-03-02', delivered: 48, failed: 0, skipped: 0 },
@@ -11,7 +11,9 @@ test('the worst outcome decides the colour of a day', () => {
   ];
   const html = String(Uptime({ days }));
   const tones = [...html.matchAll(/<rect class="([\w-]+)"/g)].map(([, tone]) => tone);
-  assert.deepEqual(tones, ['is-even', 'is-good', 'is-poor', 'is-warn']);
+  assert.deepEqual(tones, ['is-even', 'is-good', 'is-poor', 'is-good', 'is-warn', 'is-good']);
+  const heights = [...html.matchAll(/is-good"[^>]* height="([^"]+)"/g)].map(([, height]) => height);
+  assert.deepEqual(heights, ['100%', '70%', '50%']);
   assert.match(html, /<title>3 Mar: 50 delivered, 2 failed, 9 skipped<\/title>/);
   assert.match(html, /99 events delivered, 2 failed and 10 skipped in 4 days/);
   assert.match(html, /<dt>Success rate<\/dt><dd>89.2%<\/dd>/);
