@@ -4,7 +4,14 @@ import { FormErrors, Notice, State } from '../web/app/badges.tsx';
 import { type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count, counted, DataTable, Live } from '../web/app/lists.tsx';
 import { Part } from '../web/app/settings-screen.tsx';
-import { countUnderstood, type FileCounts, scored, sumCounts, zeroImportCounts } from './import.ts';
+import {
+  countUnderstood,
+  type FileCounts,
+  type ImportCounts,
+  scored,
+  sumCounts,
+  zeroImportCounts,
+} from './import.ts';
 import type { Import, ImportFile, Months } from './queries.ts';
 import { passedFor, verdict } from './report.ts';
 import { type FileKind, fileKinds, type PassReason } from './rows.ts';
@@ -83,7 +90,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
   if (status === 'finished') {
     return (
       <Part id="standing" title="Imported">
-        <Notice kind="fine" text={finishedText(row, files)} />
+        <Notice {...resultOf(row, files)} />
         <div class="acts">
           {survey ? <LinkButton href={survey} text="View survey" kind="primary" /> : null}
           <LinkButton href={list} text="Import more files" kind="quiet" />
@@ -98,7 +105,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
       {status === 'failed' ? (
         <Notice
           kind="failed"
-          text={`The import stopped: ${toSentence(row.reason ?? 'unknown reason')} Imported rows stay, and importing them again changes nothing.`}
+          text={`The import stopped: ${toSentence(row.reason ?? 'unknown reason')} Imported rows stay. Continue imports the rest.`}
         />
       ) : null}
       <p>
@@ -123,18 +130,17 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
 const sum = <T,>(items: readonly T[], value: (item: T) => number) =>
   items.reduce((total, item) => total + value(item), 0);
 
-function finishedText(row: Import, files: readonly ImportFile[]) {
+function resultOf(row: Import, files: readonly ImportFile[]) {
   const imported = files
     .map((file) => file.imported ?? zeroImportCounts())
     .reduce(sumCounts, zeroImportCounts());
   const parts = [
-    `${counted(imported.responses, 'response')}`,
-    `${counted(imported.contacts, 'contact')} to ask`,
+    counted(imported.responses, 'response'),
+    ...(imported.contacts ? [`${counted(imported.contacts, 'contact')} to ask`] : []),
     ...(imported.unsubscribed ? [`${counted(imported.unsubscribed, 'unsubscribe')}`] : []),
     ...(imported.bounced
       ? [`${counted(imported.bounced, 'bounced address', 'bounced addresses')}`]
       : []),
-    ...(imported.erased ? [`${counted(imported.erased, 'row')} of erased people skipped`] : []),
   ];
   const figures = {
     inFile: scored(totalOfMonths(monthsOfFiles(files))),
@@ -143,7 +149,9 @@ function finishedText(row: Import, files: readonly ImportFile[]) {
     imported,
   };
   const isCompared = files.some(({ plan }) => plan?.kind === 'responses');
-  return `New: ${parts.join(', ')}.${isCompared ? ` ${verdict(figures)}` : ''}`;
+  const words = isCompared ? verdict(figures) : '';
+  const kind = words.startsWith('File and survey differ') ? 'warning' : 'fine';
+  return { kind, text: `New: ${parts.join(', ')}. ${words}` } as const;
 }
 
 const kindNames: Readonly<Record<FileKind, string>> = {
@@ -199,15 +207,15 @@ function kindOfRows(kind: FileKind, { people, unsubscribed, bounced }: FileCount
   return unsubscribed > 0 ? 'unsubscribed' : bounced > 0 ? 'bounced' : kind;
 }
 
+/** Other rows were there before, or belong to erased people. */
+const newRows = ({ responses, contacts, unsubscribed, bounced }: ImportCounts) =>
+  responses + contacts + unsubscribed + bounced;
+
 function cellsOf(
   { place, name, kind, plan, counts, reason, done, imported }: ImportFile,
   mayChoose: boolean,
 ) {
   const contains = plan ? kindNames[counts ? kindOfRows(plan.kind, counts) : plan.kind] : 'Unknown';
-  // Other rows were there before, or belong to erased people.
-  const newRows = imported
-    ? imported.responses + imported.contacts + imported.unsubscribed + imported.bounced
-    : 0;
   const skipped = counts ? sum(Object.values(counts.passed), (each) => each ?? 0) : 0;
   return [
     <>
@@ -232,25 +240,31 @@ function cellsOf(
       contains
     ),
     counts ? count(counts.rows) : '',
-    counts ? count(imported ? newRows : countUnderstood(counts)) : '',
-    counts ? count(imported ? skipped + done - newRows : skipped) : '',
+    counts ? count(imported ? newRows(imported) : countUnderstood(counts)) : '',
+    counts ? count(imported ? skipped + done - newRows(imported) : skipped) : '',
     counts ? count(counts.unclear) : '',
   ];
 }
 
-function FilePart({ file: { place, name, plan, counts } }: { file: ImportFile }) {
+function FilePart({ file }: { file: ImportFile }) {
+  const { place, name, plan, counts, imported, done } = file;
   if (!plan || !counts) return null;
+  const types = counts.otherTypes.length > 0 ? ` (${counts.otherTypes.join(', ')})` : '';
   const passed = Object.entries(counts.passed) as [PassReason, number][];
+  const skipped = [
+    ...passed.map(([reason, rows]) => {
+      return [`${passedFor[reason]}${reason === 'other type' ? types : ''}`, rows] as const;
+    }),
+    ['of erased people', imported?.erased ?? 0] as const,
+    ['imported before', imported ? done - newRows(imported) - imported.erased : 0] as const,
+  ].filter(([, rows]) => rows > 0);
   return (
     <Part id={`file-${place}`} title={name}>
-      {passed.length === 0 ? null : (
+      {skipped.length === 0 ? null : (
         <ul>
-          {passed.map(([reason, rows]) => (
+          {skipped.map(([reason, rows]) => (
             <li>
-              {counted(rows, 'row')} skipped: {passedFor[reason]}
-              {reason === 'other type' && counts.otherTypes.length > 0
-                ? ` (${counts.otherTypes.join(', ')})`
-                : ''}
+              {counted(rows, 'row')} skipped: {reason}
             </li>
           ))}
         </ul>
@@ -286,6 +300,7 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
   const inFiles = monthsOfFiles(files);
   const isOver = row.status === 'finished';
   const inSurvey = (isOver ? row.after : row.before) ?? {};
+  const isStopped = row.status === 'failed';
   const months = [...new Set([...Object.keys(inFiles), ...Object.keys(inSurvey)])].sort().reverse();
   if (Object.keys(inFiles).length === 0) return null;
   const type = row.type ?? 'nps';
@@ -304,7 +319,14 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
           { head: 'Month' },
           { head: 'In the files', number: true },
           { head: 'Score', number: true },
-          { head: isOver ? 'In the survey' : 'In the survey now', number: true },
+          {
+            head: isOver
+              ? 'In the survey'
+              : isStopped
+                ? 'In the survey before'
+                : 'In the survey now',
+            number: true,
+          },
           { head: 'Score', number: true },
           ...(isOver ? [{ head: 'Result' }] : []),
         ]}
@@ -323,12 +345,12 @@ const none: Counted = { promoters: 0, passives: 0, detractors: 0, score_sum: 0 }
 
 function figuresOf(type: SurveyType, counted: Counted) {
   const { total, value } = measure(type, counted, null);
-  return [count(total), value === null ? '' : formatValue(type, value)];
+  return [count(total), value === null ? '–' : formatValue(type, value)];
 }
 
 function Match({ file, survey }: { file: Counted; survey: Counted }) {
   const more = totalOf(survey) - totalOf(file);
-  if (more < 0) return <State kind="failed">{count(-more)} missing</State>;
+  if (more < 0) return <State kind="warning">{count(-more)} missing</State>;
   if (more > 0) return <State kind="skipped">{count(more)} more from elsewhere</State>;
   return file.score_sum === survey.score_sum ? (
     <State kind="fine">Equal</State>

@@ -92,14 +92,15 @@ function importPage(status: string, isOne = false, act = '') {
       await db<{ id: string }[]>`
         insert into imports (org_id, service, survey_id, type, time_zone, status, reason, actor, before, after)
         values (${full.id}, 'delighted', ${status === 'checked' ? null : survey!.id}, 'nps', 'Europe/Berlin', ${status},
-                ${status === 'failed' ? 'the survey is closed' : null}, '{}', '{}', ${db.json(after)})
+                ${status === 'failed' ? 'an unexpected error stopped it' : null}, '{}', '{}', ${db.json(after)})
         returning id`,
     );
-    const imported = { responses: 1313, contacts: 0, unsubscribed: 0, bounced: 0, erased: 1 };
+    const done = status === 'failed' ? 640 : 1314;
+    const imported = { responses: done - 1, contacts: 0, unsubscribed: 0, bounced: 0, erased: 1 };
     await db`
       insert into import_files (org_id, import_id, place, name, bytes, plan, counts, reason, imported, done)
       values (${full.id}, ${id}, 0, 'responses.csv', 190000, ${db.json(plan)}, ${db.json(counts)}, null,
-              ${status === 'checked' ? null : db.json(imported)}, ${status === 'checked' ? 0 : 1314}),
+              ${status === 'checked' ? null : db.json(imported)}, ${status === 'checked' ? 0 : done}),
              (${full.id}, ${id}, 1, 'notes.csv', 200, null, null,
               'this is not a Delighted export: line 1 has no column for scores or email addresses, only "Colour". Nothing was imported',
               null, 0)`;

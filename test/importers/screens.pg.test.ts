@@ -107,7 +107,7 @@ test('importing the same files twice adds nothing', async () => {
   const again = await check(delightedFiles, { survey: survey!.id });
   await start(again);
   assert.deepEqual(await countIn(org), first);
-  assert.ok((await show(again.path)).includes('New: 0 responses, 0 contacts to ask.'));
+  assert.ok((await show(again.path)).includes('New: 0 responses. All imported'));
 });
 
 const manyRows = (count: number) =>
