@@ -94,6 +94,7 @@ async function showEvents(c: Context<ScreenEnv>, db: Db) {
       >
         <DataTable
           caption="Actions, newest first"
+          nowrap
           columns={['Time', 'Actor', 'Action']}
           rows={data.map((event) => ({ cells: cellsOf(event) }))}
         />
@@ -148,6 +149,11 @@ function Filters({ here, query, form }: FiltersProps) {
 function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEventRow) {
   const { name, changes = {}, ...rest } = details;
   const remarks = Object.entries(rest).filter(([, value]) => isShown(value));
+  const isBrief = ([, value]: (typeof remarks)[number]) =>
+    value === true || typeof value === 'number';
+  const brief = remarks
+    .filter(isBrief)
+    .map(([key, value]) => (value === true ? titleOfField(key) : `${titleOfField(key)} ${value}`));
   return [
     <Time at={at} show="second" />,
     <>
@@ -156,7 +162,7 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
       </bdi>
       {actor_kind === 'command' ? null : <span class="sub block">{actorNames[actor_kind]}</span>}
     </>,
-    <span title={request_id ? `${act}, request ${request_id}` : act}>
+    <span class="words" title={request_id ? `${act}, request ${request_id}` : act}>
       {capital(sentenceOf(act))}
       {typeof name === 'string' ? (
         <>
@@ -168,11 +174,14 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
           {capital(titleOfField(field))}: <Value value={from} /> → <Value value={to} />
         </span>
       ))}
-      {remarks.map(([key, value]) => (
-        <span class="sub block">
-          {capital(titleOfField(key))}: <Value value={value} />
-        </span>
-      ))}
+      {brief.length > 0 ? <span class="sub block">{capital(brief.join(', '))}</span> : null}
+      {remarks
+        .filter((remark) => !isBrief(remark))
+        .map(([key, value]) => (
+          <span class="sub block">
+            {capital(titleOfField(key))}: <Value value={value} />
+          </span>
+        ))}
     </span>,
   ];
 }
@@ -185,7 +194,8 @@ const titleOf = (kind: AuditEventRow['actor_kind'], actor: string): string =>
       : actor;
 
 function isShown(value: unknown): boolean {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return false;
+  if (value === null || value === false || (Array.isArray(value) && value.length === 0))
+    return false;
   return !(typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value));
 }
 
