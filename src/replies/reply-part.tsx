@@ -139,6 +139,23 @@ function ReplyForm({ action, form, texts, from, suppressed }: ComposeProps) {
         aria-keyshortcuts="r"
         required
       />
+      {texts.length > 0 ? (
+        <div class="acts">
+          <label class="sub" for="canned">
+            Canned text
+          </label>
+          <select name="canned" id="canned">
+            {texts.map(({ id, name }) => (
+              <option value={id} selected={form.typed['canned'] === id}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <button type="submit" name="do" value="insert" formnovalidate>
+            Insert
+          </button>
+        </div>
+      ) : null}
       <Checkbox
         name="done"
         label="Mark the response as done when the reply is sent"
@@ -150,20 +167,6 @@ function ReplyForm({ action, form, texts, from, suppressed }: ComposeProps) {
           <Icon name="reply" />
           Send reply
         </button>
-        {texts.length > 0 ? (
-          <>
-            <select name="canned" id="canned" aria-label="Canned text">
-              {texts.map(({ id, name }) => (
-                <option value={id} selected={form.typed['canned'] === id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-            <button type="submit" name="do" value="insert" formnovalidate>
-              Insert
-            </button>
-          </>
-        ) : null}
       </div>
     </form>
   );

@@ -56,12 +56,12 @@ async function addSegment({ db, full }: BrowserScene): Promise<string> {
 /** A view of the editor. */
 async function viewPath({ db, full }: BrowserScene): Promise<string> {
   const filters = [
-    ['property.plan', 'pro'],
+    ['property.plan', 'office'],
     ['has_comment', 'true'],
   ];
   const [row] = await db<{ id: string }[]>`
     insert into saved_views (org_id, member_id, name, filters)
-    select ${full.id}, id, 'Pro plan, with comment', ${db.json(filters)}
+    select ${full.id}, id, 'Office plan, with comment', ${db.json(filters)}
     from members where email = 'editor@members.test'
     returning id`;
   return `/o/${full.slug}/responses/views/${row!.id}`;
@@ -108,7 +108,7 @@ export const responseEntries: readonly ScreenEntry[] = [
   {
     name: 'responses-more-filters',
     as: 'editor',
-    path: ({ full }) => `/o/${full.slug}/responses?sentiment=negative`,
+    path: ({ full }) => `/o/${full.slug}/responses?category=detractor&date_from=2026-01-01`,
   },
   {
     name: 'response-filtered',
@@ -120,7 +120,7 @@ export const responseEntries: readonly ScreenEntry[] = [
   {
     name: 'responses-saved-view',
     as: 'editor',
-    path: ({ full }) => `/o/${full.slug}/responses?property.plan=pro&has_comment=true`,
+    path: ({ full }) => `/o/${full.slug}/responses?property.plan=office&has_comment=true`,
   },
   { name: 'response', as: 'editor', path: responsePath('commented') },
   { name: 'response-replied', as: 'editor', path: repliedPath },

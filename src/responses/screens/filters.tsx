@@ -2,6 +2,7 @@ import { capital } from '../../errors.ts';
 import { valuesOf } from '../../questions/results.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { anyPerson, fillIn } from '../../surveys/texts.ts';
+import { dayText } from '../../web/app/badges.tsx';
 import { type ControlOption, Field, type FormState, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { FilterForm } from '../../web/app/lists.tsx';
@@ -174,9 +175,9 @@ function describeFilter([name, value]: [string, string], { choices, recent }: Na
     case 'days':
       return textIn(dayOptions, value) ?? { text: `Last ${value} days` };
     case 'date_from':
-      return { label: 'From', text: value };
+      return { label: 'From', text: dayOr(value) };
     case 'date_to':
-      return { label: 'To', text: value };
+      return { label: 'To', text: dayOr(value) };
     case 'has_comment':
       return textIn(commentOptions, value);
     case 'held':
@@ -200,6 +201,11 @@ function describeFilter([name, value]: [string, string], { choices, recent }: Na
       return undefined;
   }
 }
+
+/** A value with a time of day is shown as it is. */
+const dayOr = (value: string) => (isDay(value) ? dayText(value) : value);
+
+const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value) && readInstants(value);
 
 const nameOf = (rows: readonly { id: string; name: string }[], id: string) =>
   rows.find((row) => row.id === id)?.name;
@@ -252,8 +258,14 @@ type DayFieldProps = { name: string; label: string; form: FormState; value: stri
 /** A date input would lose a time or an invalid value from the query. */
 const DayField = ({ form, value, ...texts }: DayFieldProps) => {
   const shown = String(form.typed[texts.name] ?? value);
-  const isDay = shown === '' || (/^\d{4}-\d\d-\d\d$/.test(shown) && readInstants(shown));
-  return <Field {...texts} type={isDay ? 'date' : 'text'} form={form} value={value} />;
+  return (
+    <Field
+      {...texts}
+      type={shown === '' || isDay(shown) ? 'date' : 'text'}
+      form={form}
+      value={value}
+    />
+  );
 };
 
 /** Adds the selected value if it is missing, so that Apply keeps it. */

@@ -8,7 +8,7 @@ import { type CannedText, listCannedTexts } from '../../replies/canned-texts.ts'
 import { ReplyPart } from '../../replies/reply-part.tsx';
 import type { ScreenEnv, SignedInMember } from '../../sessions/session.ts';
 import { scoreName, typeFacts } from '../../survey-types.ts';
-import { Avatar, Chip, State, Tag, Time } from '../../web/app/badges.tsx';
+import { Avatar, Breakable, Chip, State, Tag, Time } from '../../web/app/badges.tsx';
 import { emptyForm, Field, type FormState, LinkButton, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { Facts } from '../../web/app/lists.tsx';
@@ -184,7 +184,9 @@ function PersonHead({ response, origin, path }: DetailProps) {
             {response.contact_email && origin.contact_id ? (
               <>
                 <a href={`${path.replace(/responses$/, 'people')}/${origin.contact_id}`}>
-                  <bdi>{response.contact_email}</bdi>
+                  <bdi>
+                    <Breakable text={response.contact_email} />
+                  </bdi>
                 </a>
                 {' · '}
               </>
@@ -292,12 +294,14 @@ function ResponseActions(props: Omit<DetailProps, 'editor'> & { editor: string }
           </li>
         </ul>
       </details>
-      {owner ? (
-        <span class="sub">
-          Owner: <bdi>{name}</bdi>
-        </span>
-      ) : null}
-      {state === 'done' ? <State kind="fine">Done</State> : null}
+      <span class="sub">
+        {owner ? (
+          <>
+            Owner: <bdi>{name}</bdi>{' '}
+          </>
+        ) : null}
+        {state === 'done' ? <State kind="fine">Done</State> : null}
+      </span>
     </div>
   );
 }

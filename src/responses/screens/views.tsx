@@ -185,7 +185,7 @@ function showView(c: Context<ScreenEnv>, view: SavedView, form: FormState) {
           <SubmitOrCancel button="Save" cancel={addressOf(c, view)} />
         </form>
         <hr />
-        <form method="post" action={`${action}/delete`}>
+        <form method="post" action={`${action}/delete`} class="stack tight">
           <p class="sub">Deletes the view. Its responses stay.</p>
           <button type="submit" class="danger">
             Delete view

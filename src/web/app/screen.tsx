@@ -291,7 +291,7 @@ function NavItems({ organization, section, views }: NavItemsProps) {
         <a href={`/o/${slug}${path}`} aria-current={place === current ? 'page' : undefined}>
           <Icon name={icon} />
           {text}
-          {count > 0 ? (
+          {count > 0 && (place !== section || views.length === 0) ? (
             <span class={place === 'webhooks' ? 'count alarm' : 'count'} title={things}>
               <span class="hidden">, </span>
               {count > maxCount ? `${maxCount}+` : count}
