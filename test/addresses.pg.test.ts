@@ -23,7 +23,7 @@ const templates = app.routes.filter(({ method }) => method === 'GET').map(({ pat
 const plain = [...new Set(templates)].filter((path) => !/[:*]/.test(path) && path !== '/');
 const pages = plain.filter((path) => !path.startsWith('/api/'));
 
-test('a page address with a trailing slash redirects to the one without', async () => {
+test('a page URL with a trailing slash redirects to the URL without it', async () => {
   let moved = 0;
   for (const page of [...pages, `/f/${shareId}`]) {
     for (const method of ['GET', 'HEAD']) {

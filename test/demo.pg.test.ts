@@ -166,7 +166,7 @@ test('the score of the demo falls after the update of the app and recovers', asy
   assert.ok(before! - during! > 20 && after! - during! > 25, `${before} ${during} ${after}`);
 });
 
-test('the demo sends no reminder and no delivery of its own', async () => {
+test('the service sends no reminder and no delivery for the demo', async () => {
   const past = one(
     await db`
       select (select count(*)::int from mails where org_id = ${demoOrganization}) as mails,

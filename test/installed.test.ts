@@ -58,7 +58,7 @@ describe('as a service', () => {
     assert.equal(await property('StatusText'), `serving on ${url}`);
   });
 
-  test('neither the service nor its Postgres has a privilege or a way to one', async () => {
+  test('the service and its Postgres have no privilege and no way to get one', async () => {
     const pids = await inside(
       'cat /sys/fs/cgroup/systemd/system.slice/askback.service/cgroup.procs',
     );

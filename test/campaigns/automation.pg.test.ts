@@ -169,7 +169,7 @@ test('enrolling more contacts leaves one live job', async () => {
   }
 });
 
-test('no reminder after an answer, unsubscribe, bounce or failure', async () => {
+test('no reminder is sent after an answer, unsubscribe, bounce or failure', async () => {
   const { orgId, surveyId, contacts, sweep, mailAll, pass, mailed } = await scene({
     survey: twoReminders,
     people: 5,

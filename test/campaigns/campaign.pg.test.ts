@@ -175,7 +175,7 @@ test('a campaign beyond the monthly limit is refused as a whole', async () => {
   assert.deepEqual([await used(), await tools.used(), mailed.length], [0, 0, 0]);
 });
 
-test('mails use the quota of the month of the start', async () => {
+test('mails use the quota of the month in which the campaign starts', async () => {
   const { orgId, create, find, workFor, clock } = await scene({ people: 4 });
   clock.at = new Date('2027-01-31T23:59:58Z');
   const id = await create({ per_hour: 3600 });

@@ -22,7 +22,7 @@ async function scene() {
   return { orgId, surveyId, path: `/surveys/${surveyId}`, call };
 }
 
-test('repeat is stored with its defaults, returned, and accepted back', async () => {
+test('repeat is stored with its defaults, returned, and accepted again', async () => {
   const { path, call } = await scene();
   const { body } = await call(path, { repeat: { every_days: 90 } });
   const repeat = { every_days: 90, audience: null, per_day: null, spread: true };

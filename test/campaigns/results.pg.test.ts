@@ -98,7 +98,7 @@ function wantedOf({ name, status, judged, mail }: Become, at: number, isStopped:
 const byEmail = (a: { email: string }, b: { email: string }) => (a.email < b.email ? -1 : 1);
 
 for (const status of ['running', 'stopped']) {
-  test(`results of a ${status} campaign match in list and export`, async () => {
+  test(`results of a ${status} campaign are the same in list and export`, async () => {
     const { orgId, campaignId } = await campaignWithAll(status);
     await campaignWithAll(status, orgId);
     const page = { page: 1, limit: 50, ignored: [] };

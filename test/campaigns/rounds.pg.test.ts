@@ -115,7 +115,7 @@ test('a spread cycle asks each contact once, evenly over the days', async () => 
   ]);
 });
 
-test('the schedule has all rounds of a short cycle as they are asked', async () => {
+test('the schedule predicts every round of a short cycle', async () => {
   const openDays = ['mon', 'tue', 'wed', 'thu', 'fri'];
   const weekdays = { days: openDays, from: '08:00', to: '18:00', time_zone: 'UTC' };
   const { at, schedule } = await scene({
@@ -323,7 +323,7 @@ test('an audience adds new people and stops asking people who left it', async ()
   assert.deepEqual([mailed[3]!.name, mailed[3]!.properties], ['ann', { plan: 'pro' }]);
 });
 
-test('a segment that a survey repeats with cannot be deleted', async () => {
+test('a segment that the rounds of a survey use cannot be deleted', async () => {
   const { orgId, surveyId } = await scene();
   const writer = writeKeyOf(orgId);
   const filter = { all: [{ field: 'language', op: 'is' as const, value: 'de' }] };

@@ -72,7 +72,7 @@ const windows: [what: string, window: SendWindow | null, now: string, opens: str
 ];
 
 for (const [what, window, now, opens] of windows) {
-  test(`a window that is ${what}`, () => {
+  test(`nextOpening finds the next opening of ${what}`, () => {
     assert.equal(nextOpening(window, new Date(now)).toISOString(), new Date(opens).toISOString());
   });
 }

@@ -16,7 +16,7 @@ async function scene(role: 'viewer' | 'editor' | 'owner' = 'editor', organizatio
 
 const list = 'email,name\nann@people.test,Ann\nbob@people.test,Bob\nnot an address,Cid\n';
 
-test('upload, review, send, pause, resume and read results', async () => {
+test('a list is uploaded, reviewed, sent, paused and resumed', async () => {
   const { org, path, get, post } = await scene();
   const uploaded = await post(`${path}/contacts/uploads`, {
     file: new File([list], 'november.csv'),

@@ -46,7 +46,7 @@ test('the next turn comes sooner while there is more to claim', async () => {
   assert.equal(await nextLookMs(id), 1000);
 });
 
-test('a campaign finishes with its last mail, even outside hours', async () => {
+test('a campaign finishes with its last mail, even outside its send window', async () => {
   const window = { days: ['mon'], from: '09:00', to: '17:00', time_zone: 'UTC' };
   const { clock, create, work, status } = await scene({ survey: { send_window: window } });
   clock.at = new Date('2027-03-29T16:59:59Z'); // Monday

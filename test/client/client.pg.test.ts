@@ -113,7 +113,7 @@ const busy = (status: number, after = '0') =>
   Response.json({ error: 'busy' }, { status, headers: { 'Retry-After': after } });
 const done = () => Response.json({ data: { id: 'x' } });
 
-test('calls that are safe to repeat are retried, a POST with one key', async () => {
+test('calls that are safe to repeat are retried, and a POST keeps its key', async () => {
   const { fetch, requests } = scripted(busy(429), busy(503), done());
   await open(fetch).sendSurvey({ id: survey, body: { contacts: [] } });
   assert.equal(requests.length, 3);

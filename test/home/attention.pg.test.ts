@@ -87,7 +87,7 @@ test('counts mails and bounces of 7 days by outcome', async () => {
   assert.deepEqual([mails_sent, mails_failed, bounced, mails_used], [3, 2, 2, 5]);
 });
 
-test('lists five failing webhooks, inactive and newest first', async () => {
+test('lists five failing webhooks, inactive ones first, then the newest', async () => {
   const { org_id } = await scene();
   const add = (url: string, age: number, over: Record<string, unknown>) =>
     makeWebhook(db, org_id, { url, created_at: daysAgo(age), ...over });

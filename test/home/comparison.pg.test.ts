@@ -115,7 +115,7 @@ test('Home filtered by a property shows the numbers of the API', async () => {
   }
 });
 
-test('segments show the numbers of the API for each value', async () => {
+test('compared values show the numbers of the API', async () => {
   const { home, get, api } = shared;
   const html = await (await get(`${home}?type=nps&${days}&compare=country`)).text();
   const rows = rowsOf(html);
@@ -160,7 +160,7 @@ test('a property that is not name=value is reported on its field', async () => {
   assert.equal(totalIn(html), totalIn(all));
 });
 
-test('Home loads themes and segments after the page', async () => {
+test('Home loads themes and compared values after the page', async () => {
   const { home, get, request } = shared;
   const path = `${home}?${days}`;
   const [, later] = /id="reasons" hx-get="([^"]+)"/.exec(await (await get(path)).text()) ?? [];

@@ -304,7 +304,7 @@ test('Home shows first steps, to viewers without forbidden buttons', async () =>
   assert.match((await getPage({ ...scene, cookie: owner }, '')).html, /New survey/);
 });
 
-test('invalid days are reported on the field, over the default period', async () => {
+test('invalid days are reported on the field and show the default period', async () => {
   const scene = await makeScene();
   await fill(scene, 'nps');
   const { html, status } = await getPage(scene, `?date_from=${day(1)}&date_to=${day(5)}`);

@@ -33,7 +33,7 @@ for (const [now, before, meaning] of [
     assert.equal(compare('nps', nps(now), nps(before))?.meaning, meaning));
 }
 
-test('compares with no number, or with one that has no interval', () => {
+test('a change needs two numbers and is unknown without an interval', () => {
   assert.equal(compare('nps', nps([5, 0, 0]), nps([0, 0, 0])), null);
   const stars = (total: number, mean: number, variance: number | null) =>
     measure(

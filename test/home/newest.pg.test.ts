@@ -48,7 +48,7 @@ const valuesOf = async (org: string) =>
     ({ name, value }) => `${name}=${value}`,
   );
 
-test('segments include local days to their exact ends', async () => {
+test('compared values include local days to their exact ends', async () => {
   const org = await scene([
     { at: '2026-05-03T06:59:59.999999Z', value: 'before' },
     { at: begin, value: 'first' },

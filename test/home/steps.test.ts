@@ -36,7 +36,7 @@ for (const [totals, isEnough] of [
     assert.equal(hasEnough(totals.map((total) => step(from, total))), isEnough));
 }
 
-test('a moving score is by day or week, with the responses of the step', () => {
+test('a moving score has steps of a day or a week with their responses', () => {
   assert.deepEqual(
     shown(3, () => 1),
     ['2026-06-01 30 1', '2026-06-02 30 1', '2026-06-03 30 1'],

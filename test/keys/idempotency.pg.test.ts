@@ -101,7 +101,7 @@ test('a stored response is replayed for 24 hours', async () => {
   assert.equal(ran.times, 2);
 });
 
-test('a repeat runs once the first request must have died', async () => {
+test('a repeat runs as soon as the first request must have died', async () => {
   const { ran, post, mine, hold, age } = await shop();
   const release = hold();
   const dead = post(mine);

@@ -51,7 +51,7 @@ test('a client reads its own write through another process', async () => {
   }
 });
 
-test('only organizations that wrote skip a stalled replica', async (t) => {
+test('a stalled replica is skipped only for organizations that have written', async (t) => {
   const stranger = await makeClient(db);
   const survey = await makeSurvey(db, stranger.id);
   const admin = connect(server.url, { connections: 1 });

@@ -166,7 +166,7 @@ test('messages without a valid key are refused', async () => {
   }
 });
 
-test('names of Object.prototype are not tools, and need a key first', async () => {
+test('calls of tools named like Object.prototype members are refused', async () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'valueOf', '__defineGetter__']) {
     const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}"}}`;
     assert.equal((await rpc(message, {})).status, 401, name);

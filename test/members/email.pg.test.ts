@@ -115,7 +115,7 @@ test('a member changes the email by a link to the new one, and sessions stay', a
   assert.deepEqual([(await notices(member.email)).length, (await notices(email)).length], [1, 0]);
 });
 
-test('two members who change to one email at once: one succeeds', async () => {
+test('one of two members who change to the same email at once succeeds', async () => {
   const members = [await signedInMember(), await signedInMember()];
   const local = randomUUID();
   const [email, upper] = [`${local}@people.test`, `${local.toUpperCase()}@people.test`];

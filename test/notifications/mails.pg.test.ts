@@ -61,7 +61,7 @@ async function mailsTo(email: string) {
 const subjectsTo = async (email: string) =>
   (await mailsTo(email)).map(({ subject }) => subject ?? '').sort();
 
-test("detractor is mailed once without people's names", async () => {
+test("member is mailed about a detractor once, without people's names", async () => {
   const { org_id, survey_id, email, bad } = await scene({ events: ['detractor'] });
   const contact_id = await makeContact(
     db,
@@ -132,7 +132,7 @@ test('member gets at most thirty mails of answers per hour', async () => {
   assert.equal((await mailsTo(email)).length, 30);
 });
 
-test('webhook turned off after failures is mailed', async () => {
+test('member is mailed when failures turn a webhook off', async () => {
   const { org_id, email } = await scene({ events: ['webhook_off'] });
   const off = { active: false, deactivated_at: new Date() };
   await makeWebhook(db, org_id, {
@@ -150,7 +150,7 @@ test('webhook turned off after failures is mailed', async () => {
   assert.doesNotMatch(mails[0]!.text ?? '', /secret-path/);
 });
 
-test('80% and 100% of the month’s mails are each mailed once', async () => {
+test('member is mailed once at 80% and once at 100% of the month’s mails', async () => {
   const { org_id, email } = await scene({ events: ['limit_near', 'limit_reached'] });
   const month = db`date_trunc('month', now() at time zone 'UTC')::date`;
   await db`insert into mail_usage (org_id, month, used) values (${org_id}, ${month}, 79)`;
@@ -166,7 +166,7 @@ test('80% and 100% of the month’s mails are each mailed once', async () => {
   ]);
 });
 
-test('finished campaign is mailed', async () => {
+test('member is mailed when a campaign finishes', async () => {
   const { org_id, survey_id, email } = await scene({ events: ['campaign_finished'] });
   const ended = { org_id, survey_id, total: 3, finished_at: new Date() };
   const [campaign] = await db<{ id: string }[]>`
@@ -181,7 +181,7 @@ test('finished campaign is mailed', async () => {
   assert.ok(mails[0]!.text?.includes(`/surveys/${survey_id}/send/${campaign!.id}`));
 });
 
-test('campaign paused by the mail server is mailed once per outage', async () => {
+test('member is mailed once per outage that pauses campaigns', async () => {
   const { org_id, survey_id, email } = await scene({ events: ['campaign_paused'] });
   const pause = async (name: string, reason: string | null = '554 blocked') => {
     const row = { org_id, survey_id, name, reason, status: 'paused' };
@@ -213,7 +213,7 @@ test('new owners are notified of paused campaigns, the first of detractors', asy
   assert.deepEqual(choices, [['detractor', 'campaign_paused'], ['campaign_paused']]);
 });
 
-test('assigned response is mailed to its owner once', async () => {
+test('owner of a response is mailed once when it is assigned', async () => {
   const { org_id, member_id, email, bad } = await scene({ events: ['assigned'] });
   const id = await bad();
   const own = await bad();

@@ -35,7 +35,7 @@ const noticed = async (org_id: string) => {
   return rows.map(({ kind, subject }) => `${kind} ${subject}`);
 };
 
-test('notification is claimed once, within a day, while chosen', async () => {
+test('notification is claimed once, within a day, if still wanted', async () => {
   const { org_id, member_id } = await scene({ events: ['held'], digest: 'none' });
   const of = { org_id, member_id };
   const claims = async (over: object) =>
@@ -55,7 +55,7 @@ test('notification is claimed once, within a day, while chosen', async () => {
   assert.equal(await claims({}), false);
 });
 
-test('post is claimed once, within a day, while chosen', async () => {
+test('post is claimed once, within a day, if still wanted', async () => {
   const { org_id, member_id } = await scene();
   const hook = (events: 'held'[], digest: 'none' | 'week') =>
     saveSlackHook(db, org_id, { url: Buffer.from('sealed'), events, digest });
@@ -72,7 +72,7 @@ test('post is claimed once, within a day, while chosen', async () => {
   assert.equal(await claims(), false);
 });
 
-test('sweep finds events of the last hour since the choice', async () => {
+test('sweep finds events of the last hour, but none before the choice', async () => {
   const young = await scene({ events: everyKind, changed_at: minutes(10) });
   const old = await scene();
   const bad = { score: 2, category: 'detractor' };

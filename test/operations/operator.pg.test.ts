@@ -112,7 +112,7 @@ test('an operator creates an organization and invites its owner', async () => {
   assert.equal((await get('/o/medlar')).status, 404);
 });
 
-test("an operator changes a limit, and the organization's audit has it", async () => {
+test('an operator changes a limit, and the audit log records it', async () => {
   const { id, post } = await operatorBrowser();
   const org = await makeOrganization(db);
   const path = `/operator/organizations/${org}`;

@@ -22,7 +22,7 @@ const usageOf = async (orgId: string) =>
 const giveBack = (orgId: string, mails: number, sql: Sql = db) =>
   giveBackUsage(sql, sql`values (${orgId}::uuid, '2026-04-01'::date, ${mails}::int)`);
 
-test('emails return to their month and organization', async () => {
+test('returned quota goes to its month and organization', async () => {
   const [ours, theirs] = [await makeOrganization(db), await makeOrganization(db)];
   await db`insert into mail_usage (org_id, month, used)
     values (${ours}, '2026-04-01', 9), (${ours}, '2026-05-01', 5), (${theirs}, '2026-04-01', 7)`;

@@ -71,7 +71,7 @@ test('submission during an erasure gets the page of an unknown link', async () =
   await assertNothingStored(id);
 });
 
-test('submission of a deleted contact gets the same page', async () => {
+test('submission of a deleted contact gets the page of an unknown link', async () => {
   const { id, of, contact, submit } = await scene();
   let submitting: ReturnType<typeof submit> | undefined;
   await db.begin(async (tx) => {

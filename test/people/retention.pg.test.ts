@@ -322,7 +322,7 @@ test('usage screen and audit log show the last retention run', async () => {
   assert.match(audit, /Deleted data that had passed its retention period/);
 });
 
-test('retention erases texts in old events that were removed later', async () => {
+test('retention erases texts of old events that respondents removed later', async () => {
   const { org } = await scene({ keep_comments_days: days });
   for (const [age, at] of everyAge) {
     const body = JSON.stringify({ age, answers: [{ kind: 'text', value: 'Call me' }] });

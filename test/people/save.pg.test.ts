@@ -47,7 +47,7 @@ test('a person has the latest name and properties of its contacts', async () => 
   ]);
 });
 
-test('the same value again replaces a value from another survey', async () => {
+test('an earlier value that comes again replaces a newer one', async () => {
   const first = await scene();
   const second = { ...first, surveyId: await makeSurvey(db, first.orgId) };
   for (const [survey, plan] of [

@@ -47,7 +47,7 @@ const why = {
 const taste = { kind: 'scale', text: 'How was the taste?', min: 1, max: 5, max_label: 'Great' };
 const more = { kind: 'text', text: 'What can we improve?', required: true };
 
-test('a survey keeps its questions, with ids of the service', async () => {
+test('a survey keeps its questions, with ids from the service', async () => {
   const org = await client();
   const { id, questions } = await org.make([why, taste, more]);
   const [first, second, third] = questions;

@@ -301,7 +301,7 @@ test("person's history and page show the reply and its outcome", async () => {
   assert.match(page, /We fixed it/);
 });
 
-test('replies end once no job sends them any more', async () => {
+test('replies end when no job sends them any more', async () => {
   const { org, post, work, smtp } = await scene();
   const ids = await Promise.all(
     ['a', 'b', 'c'].map(async (text) => (await post({ text })).body.data.id),

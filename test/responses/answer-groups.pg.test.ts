@@ -98,7 +98,7 @@ test('concurrent answers are recorded in one transaction, with their events', as
   await assertTalliesHold(db);
 });
 
-test('a delivery of a group carries its own event', async () => {
+test('each delivery of a group carries its own event', async () => {
   const { posts, outbound } = subscriber(200);
   const worker = workerOf(db, outbound, await makePool(db));
   const s = await survey();

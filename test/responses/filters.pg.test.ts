@@ -279,7 +279,7 @@ test('filters by comment, language, state and owner', async () => {
   }
 });
 
-test('a search takes the same filters', async () => {
+test('a search combines with other filters', async () => {
   const org = await client();
   const [pro, free] = [await org.contact({ plan: 'pro' }), await org.contact({ plan: 'free' })];
   const mine = await org.respond({ contact_id: pro, comment: 'slow export' });

@@ -130,7 +130,7 @@ test('anybody can answer by the shareable link, and no contact changes', async (
   assert.equal(await statusOf(s), 'active');
 });
 
-test('the last answer completes the survey and emits that once', async () => {
+test('the last answer completes the survey and emits one event for it', async () => {
   const s = await survey();
   for (const person of s.people) await answer(s, person);
 

@@ -25,7 +25,7 @@ const kills: [point: Point, unknownAtMost: number][] = [
 const all = causes.flatMap((cause) => kills.map((kill) => [cause, ...kill] as const));
 
 for (const [cause, point, unknownAtMost] of all) {
-  test(`killed ${point} of a ${cause}, mails go out at most once`, async () => {
+  test(`a process killed ${point} of a ${cause} repeats no mail`, async () => {
     const ledger = await killAt(ground, { point, nth: 1, people, cause });
     assert.deepEqual(broken(ledger), []);
     const unknown = ledger.mails.filter(({ status }) => status === 'unknown');

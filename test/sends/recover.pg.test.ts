@@ -100,7 +100,7 @@ test('mail of a failed job gets another job and is sent once', async (t) => {
   );
 });
 
-test('begun mail of a failed job becomes unknown', async () => {
+test('mail that a failed job has begun becomes unknown', async () => {
   const left = await claimed(2);
   await failForGood(left.orgId);
   await beginMails(db, left.sends.slice(0, 1));
@@ -261,7 +261,7 @@ const against: [name: string, meanwhile: (of: Awaited<ReturnType<typeof claimed>
 ];
 
 for (const [at, [reason, meanwhile]] of against.entries()) {
-  test(`recovery cancels a mail and its quota (${reason}, ${at + 1})`, async () => {
+  test(`recovery cancels a mail and returns its quota (${reason}, ${at + 1})`, async () => {
     const left = await claimed(1);
     await failForGood(left.orgId);
     await meanwhile(left);
@@ -279,7 +279,7 @@ for (const [at, [reason, meanwhile]] of against.entries()) {
   });
 }
 
-test('deferred mails wait longer with age only if the job sent none', async () => {
+test('wait of deferred mails grows with age only if the job sent none', async () => {
   const waits: unknown[] = [];
   for (const leaving of [0, 1]) {
     const left = await claimed(2);

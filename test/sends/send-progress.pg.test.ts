@@ -31,7 +31,7 @@ test('request is woken by jobs of any process', async () => {
   assert.ok(await isWoken(here, (id) => there.notify([id])));
 });
 
-test('request is not woken by mails of another', async () => {
+test('request is not woken by mails of another request', async () => {
   assert.ok(!(await isWoken(here, () => here.notify([randomUUID()]))));
 });
 

@@ -216,7 +216,7 @@ test('frequency rule covers all surveys of an organization', async () => {
   assert.deepEqual({ ...blocked }, { email: 'p0@people.test', reason_code: 'frequency' });
 });
 
-test('unsubscribed contact gets no mail of the organization', async () => {
+test('unsubscribed contact gets no mail from the organization', async () => {
   const { key, orgId, survey } = await organization();
   await db`insert into suppressions ${db({ org_id: orgId, email: 'p0@people.test', kind: 'unsubscribed' })}`;
   const { tools } = sending(mailServer().mailer);

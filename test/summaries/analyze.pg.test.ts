@@ -88,7 +88,7 @@ test('deleting a comment during its analysis discards the result', async () => {
   assert.deepEqual([...(await org.analyses())], []);
 });
 
-test('nothing waits without a comment or with analysis off', async () => {
+test('no analysis waits without a comment or while analysis is off', async () => {
   const [off, on] = [await makeFeedback(db, { ai_enabled: false }), await makeFeedback(db)];
   await off.answer(2, 'Terrible', '2026-05-02');
   await on.answer(2, null, '2026-05-02');

@@ -99,7 +99,7 @@ const headlines: [what: string, counts: PeriodCounts, expected: RegExp][] = [
   ],
 ];
 for (const [what, counts, expected] of headlines) {
-  test(`a report with ${what}`, () => assert.match(writeReport(facts(counts)), expected));
+  test(`a report describes ${what}`, () => assert.match(writeReport(facts(counts)), expected));
 }
 
 const themeTexts: [what: string, themes: ReportFacts['themes'], expected: RegExp][] = [
@@ -116,7 +116,8 @@ const themeTexts: [what: string, themes: ReportFacts['themes'], expected: RegExp
   ],
 ];
 for (const [what, themes, expected] of themeTexts) {
-  test(`a report with ${what}`, () => assert.match(writeReport(facts({}, { themes })), expected));
+  test(`a report describes ${what}`, () =>
+    assert.match(writeReport(facts({}, { themes })), expected));
 }
 
 test('a report has one score per scale and audience', () => {

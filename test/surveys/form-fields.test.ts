@@ -61,7 +61,7 @@ for (const [typed, errors] of mistakes) {
   });
 }
 
-test('a common text fills categories without text of their own', () => {
+test('a common text fills the categories without their own text', () => {
   const { follow_up, thanks } = readSurveyFields({
     follow_up: 'Why?',
     'follow_up.passive': 'Why not?',

@@ -54,7 +54,7 @@ for (const [status, limit] of statuses.flatMap((each) => [
   [each, 1] as const,
   [each, 2] as const,
 ])) {
-  test(`pages of ${limit} ${status ?? 'all'} deliveries, newest first`, async () => {
+  test(`pages of ${limit} list ${status ?? 'all'} deliveries, newest first`, async () => {
     const [own, other] = [await target(), await target()];
     const ids = await addAll(own);
     await addAll(other);

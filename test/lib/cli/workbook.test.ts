@@ -40,7 +40,7 @@ for (const [what, cell, text] of [
   });
 }
 
-test('lines and columns of the CSV match those of the sheet', async () => {
+test('lines and columns of the CSV match the sheet', async () => {
   const rows = '<row r="2"><c r="B2"><v>1</v></c></row><row r="4"><c><v>2</v></c></row>';
   assert.equal(await textOf(rows), '\n,1\n\n2\n');
 });

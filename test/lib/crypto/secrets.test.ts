@@ -43,7 +43,7 @@ test('after a rotation the old key still opens, and the new one seals', () => {
   assert.equal(createSecrets([newer]).open(owner, rotated.seal(owner, 'new')), 'new');
 });
 
-test('a secret of a missing key reports the missing key', () => {
+test('opening a secret whose key is missing reports the missing key', () => {
   const sealed = createSecrets([older]).seal(owner, 'hush');
   assert.throws(() => createSecrets([newer]).open(owner, sealed), { message: /is not configured/ });
 });

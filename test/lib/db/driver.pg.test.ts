@@ -74,7 +74,7 @@ test('#1155 a transaction refuses statements after a lost connection', async (t)
   await useAllSlots(db);
 });
 
-test('#1168 a slot connects again when it was lost with a message unsent', async (t) => {
+test('#1168 a slot reconnects after it was lost with an unsent message', async (t) => {
   const db = poolOf(t);
   const begun = db.begin(async (tx) => {
     const pid = await pidOf(tx);
@@ -134,7 +134,7 @@ const threeRows = async (db: Db) => {
 const streaming = (db: Db) =>
   db`select i, pg_sleep(0.01), repeat('x', 2000) from generate_series(1, 500) i`;
 
-test('#1119 a statement gets its own rows alone after a cancelled one', async (t) => {
+test('#1119 a statement after a cancelled one gets only its own rows', async (t) => {
   const db = poolOf(t, { connections: 1 });
   const pid = await pidOf(db);
   const failed = assert.rejects(streaming(db), { code: '57014' });
@@ -216,7 +216,7 @@ test('a statement fails when the server hangs up before a greeting', async (t) =
 /** The startup messages of Postgres for a client without a password. */
 const welcome = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1');
 
-test('a statement gets the error of a connection that breaks with it', async (t) => {
+test('a statement fails when its connection breaks', async (t) => {
   const address = await serve(t, (socket) => {
     socket.once('data', () => {
       socket.once('data', () => socket.resetAndDestroy());

@@ -105,7 +105,7 @@ test('other organizations, lookups and the service do not wait for a crowd', asy
   assert.deepEqual(slots.use(), { limit: 8, busy: 0, waiting: 0 });
 });
 
-test('lookups and the service have connections of their own', async (t) => {
+test('connections are reserved for lookups and for the service', async (t) => {
   const { requests, service } = ownPool(t);
   const { wait, waiting, waitingIs, release } = await heldLock();
   const crowd = times(30, (at) => inGroup(`group ${at % 10}`, () => wait(requests)));
@@ -217,7 +217,7 @@ test('a request that waits too long for a connection is rejected', async (t) => 
   assert.deepEqual(slots.use(), { limit: 2, busy: 0, waiting: 0 });
 });
 
-test('a request that has begun waits for connections without a limit', async (t) => {
+test('a request that has begun has no time limit for further connections', async (t) => {
   const { slots, requests } = ownPool(t, { connections: 2 });
   const { wait, waitingIs, release } = await heldLock();
   let slow: Promise<unknown> | undefined;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findFailedChecks } from '../../../src/lib/process/lifecycle.ts';
 
-test('a check fails by its result, its error or after two seconds', async (t) => {
+test('a check fails by its result, by an error, or after two seconds', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const late = Promise.withResolvers<undefined>();
   const never = new Promise<undefined>(() => {});
