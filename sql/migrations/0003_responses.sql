@@ -361,7 +361,7 @@ begin atomic
   select 'answered', '' where question ->> 'kind' in ('text', 'choices');
 end;
 
--- An analysis that found no theme has the facet of the empty one.
+-- An analysis that found no theme has the facet of the empty theme.
 create function analysis_facets(sentiment text, themes text[]) returns setof bigint
 language sql immutable parallel safe
 begin atomic

@@ -50,9 +50,9 @@ comment on column events.traceparent is 'the trace that the event began in';
 comment on column events.used_at is 'when its newest delivery was created';
 comment on column events.erased_at is 'when its body was erased with the person whose words it contained';
 
--- A delivery is stored here until its outcome, and then moves to ended_deliveries. The statement that moves it decides
--- which process wrote the outcome. So the most frequent writes go to a narrow table, and ended deliveries are not
--- rewritten.
+-- A delivery is stored here until its outcome, and then moves to ended_deliveries, so that the most frequent writes go
+-- to a narrow table and ended deliveries are not rewritten. The statement that moves a delivery decides which process
+-- wrote the outcome.
 --
 -- Each row is written to the WAL and to the table, so the order of the columns avoids padding, and the id alone
 -- contains the creation time.

@@ -89,7 +89,7 @@ create index erasures_newest_first on erasures (org_id, erased_at desc, id desc)
 create index erasures_to_file on erasures (erased_at) where filed_at is null;
 
 -- An erasure waits until all transactions that add contacts to the organization have committed, and they wait for the
--- erasure. Call this before locking a survey, to avoid a deadlock. Advisory locks queue. Row locks would not: three
+-- erasure. Call this before locking a survey, to avoid a deadlock. Advisory locks queue, but row locks would not: three
 -- imports at once kept an erasure waiting for 9 seconds, six for minutes.
 create function hold_off_erasures(in_org uuid) returns void
 language sql
@@ -249,8 +249,8 @@ create function most_responses_at_once() returns integer
 language sql immutable parallel safe
 return 50;
 
--- The number of responses to one survey that can be written but not committed: one in each connection, and a full group
--- in one of them.
+-- The number of responses to one survey that can be written but not yet committed: one in each connection, and a full
+-- group in one of them.
 create function most_uncommitted_responses() returns integer
 language sql stable parallel safe
 return current_setting('max_connections')::integer + most_responses_at_once();
@@ -261,8 +261,8 @@ create type given_response as (
   traceparent text, created_at timestamptz, type text, language text, properties jsonb
 );
 
--- Locks the surveys of these responses and returns their ids. Leaves out surveys that take no responses or use another
--- scale, surveys that a response may complete and, for several responses, locked surveys.
+-- Locks the surveys of these responses and returns their ids. Leaves out surveys that take no responses, use another
+-- scale, or may be completed by one of the responses. With several responses, also leaves out locked surveys.
 --
 -- The last response must be recognized while others are being committed. A response that finds more remaining contacts
 -- than there can be uncommitted responses is not the last. Alone, it locks the survey FOR KEY SHARE, as its foreign key
@@ -270,8 +270,8 @@ create type given_response as (
 -- `most_uncommitted_responses` allows for only one group per survey.
 --
 -- A response that finds fewer remaining contacts locks the survey FOR UPDATE and sees all earlier responses. So no
--- response overlooks the one before it, and only the last few responses of a survey wait for each other. Locks are
--- never upgraded, because two upgrades would deadlock.
+-- response overlooks an earlier one, and only the last few responses of a survey wait for each other. Locks are never
+-- upgraded, because two upgrades would deadlock.
 create function lock_surveys_to_record(given given_response[]) returns uuid[]
 language plpgsql as $$
 declare

@@ -178,8 +178,8 @@ begin
   execute format('revoke temporary on database %I from public', current_database());
 end $$;
 
--- Keeps a reporter from connecting, and lets this role end its connections. Commit this before the next steps, so that
--- leftovers of the role cannot restore its access.
+-- Keeps a reporter from connecting, and lets the current role end the connections of the reporter. Commit this before
+-- the next steps, so that leftovers of the role cannot restore its access.
 create function disable_reporter_role(role text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
