@@ -31,7 +31,7 @@ type Sample = {
   mean: number;
   responses: number;
   variance: number | null;
-  /** The number of scores of the variance. */
+  /** The number of scores that the variance covers. */
   scores: number;
 };
 

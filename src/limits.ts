@@ -29,7 +29,7 @@ export const maxSegments = 500;
 export const maxOwnThemes = 100;
 export const maxWebhooks = 50;
 
-/** As the table checks it. */
+/** The table checks the same limit. */
 export const maxReplyLength = 5_000;
 
 /** An organization's id, or a SQL fragment for it. */

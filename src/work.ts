@@ -34,7 +34,7 @@ const mailOutage = {
   begins: 'the mail server is unavailable, retrying',
   over: 'the mail server is available again',
 };
-/** Notifications take a database-wide lock at commit, so there is one for all deliveries of this time. */
+/** Notifications take a database-wide lock at commit, so all deliveries within this time share one. */
 const notifyEveryMs = 50;
 /** Notified by processes without jobs when they commit deliveries. */
 const deliveriesChannel = 'askback_deliveries';

@@ -207,7 +207,7 @@ export async function startCampaign(
 
 export const isMailed = ({ judgement }: JudgedContact) => 'send' in judgement;
 
-/** Judges like `startCampaign`, without locks and writes. */
+/** Judges contacts like `startCampaign`, without locks or writes. */
 export async function judgeCampaign(
   sql: Sql,
   survey: OrgSurvey,

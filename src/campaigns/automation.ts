@@ -99,7 +99,7 @@ async function enrollSome(tx: Sql, enrollment: Enrollment) {
     return false;
   }
   const settings = await lockUsage(tx, orgId, now);
-  // Waiting contacts hold quota of an earlier month and go first.
+  // Waiting contacts go first, because they hold quota of an earlier month.
   if (campaign.waiting > 0 && campaign.month !== settings.month) return false;
   await lockOpenSurvey(tx, { orgId, surveyId });
   const room = Math.max(settings.monthly_send_limit - settings.used, 0);

@@ -79,7 +79,7 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
     if (sendAt) {
       await lockOpenSurvey(tx, survey);
       const filter = audience && (await filterOfAudience(tx, orgId, audience));
-      // The current size. The start judges again and reserves the quota.
+      // The current size. The start judges contacts again and reserves the quota.
       const { total, mailed: waiting } = await judgeCampaign(tx, survey, { filter });
       await changeCampaign(tx, campaign, { total, waiting, duplicates: total - waiting });
     }
@@ -106,7 +106,7 @@ const maxSkippedShown = 1000;
 
 type Skipped = { email: string; name: string | null; reason_code: string; reason: string };
 
-/** Judges without writing. `skipped` lists the first people of an audience who get no email. */
+/** Judges contacts without writing. `skipped` lists the first people of an audience who get no email. */
 export async function dryRunCampaign(
   { db }: { db: Db },
   { audience = null, ...survey }: OrgSurvey & { audience?: Audience | null | undefined },

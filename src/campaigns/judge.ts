@@ -152,7 +152,7 @@ export async function listDueToRemind(
     limit ${atMost}`;
 }
 
-/** No mail claimed before this time is open or becomes due later. */
+/** All mails claimed before this time are finished: none is open or becomes due later. */
 export async function findRemindedUntil(
   sql: Sql,
   { survey: { org_id, survey_id }, campaign, afterDays, now }: Due,

@@ -147,7 +147,7 @@ export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
 
 /**
  * Like `endBatches`, for ended and paused campaigns. Recounts recent batches, because a mail whose process lost the
- * database may still become sent.
+ * database may still be recorded as sent.
  */
 export async function recountBatches(sql: Sql) {
   await sql`

@@ -96,7 +96,7 @@ async function enrollRound(
   const enrollment = { survey: automatic, kind: 'round', reminder: 0, afterDays, now } as const;
   const campaign = await saveAutomation(tx, enrollment);
   const settings = await lockUsage(tx, orgId, now);
-  // Waiting contacts hold quota of an earlier month and go first.
+  // Waiting contacts go first, because they hold quota of an earlier month.
   if (campaign.waiting > 0 && campaign.month !== settings.month) return false;
   await lockOpenSurvey(tx, survey);
   const { repeat } = await getOrgSurvey(tx, orgId, surveyId);

@@ -98,7 +98,7 @@ export async function saveContacts(
   return contactRows;
 }
 
-/** The round of a new contact: 1, or the one after the superseded rounds of its address. */
+/** The round of a new contact: 1, or the round after the superseded rounds of its address. */
 const nextRound = (sql: Sql, { orgId, surveyId }: OrgSurvey, key: Part) => sql`
   coalesce((select max(earlier.round) from contacts earlier
             where earlier.org_id = ${orgId} and earlier.survey_id = ${surveyId}
@@ -310,7 +310,8 @@ export async function markUnblocked(
 /**
  * Update of contacts whose mail has an outcome, from a select of org_id, contact_id, status, reason and sent_at. A
  * contact that has answered or unsubscribed since keeps its status, and an unchanged status keeps its reason. Contacts
- * are locked by address, as saving does, so that a list that is posted while it is mailed cannot deadlock.
+ * are locked in the order of their addresses, as when they are saved, so that posting a list while it is mailed cannot
+ * deadlock.
  */
 export const markOutcome = (sql: Sql, outcomes: Part) => sql`
   update contacts c

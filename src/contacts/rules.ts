@@ -134,7 +134,7 @@ export function validateProperties(properties: unknown): string | undefined {
 const isObject = (value: unknown): value is Properties =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Depth is checked before recursing, so that it cannot exhaust the stack. */
+/** Checks the depth before recursing, so that deep nesting cannot exhaust the stack. */
 function validateStorable(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return validateText(value);
   if (typeof value === 'number' && !Number.isFinite(value))

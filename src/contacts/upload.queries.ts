@@ -12,7 +12,7 @@ export type Upload = {
   rows: number;
   /** The sheets of a workbook that waits for its import. */
   sheets: readonly StoredSheet[] | null;
-  /** The chosen one. */
+  /** The chosen sheet. */
   sheet: number;
   added: number | null;
   known: number | null;
@@ -21,7 +21,7 @@ export type Upload = {
   imported_at: Date | null;
 };
 
-/** The text of a sheet is in the chunks from `from` to before `to`. */
+/** The text of a sheet is in the chunks from `from` up to, but not including, `to`. */
 export type StoredSheet = {
   name: string;
   rows: number;
@@ -120,7 +120,7 @@ export async function* readChunks(
   }
 }
 
-/** Reads an upload. Its name and rows are the ones of the chosen sheet, or else of the first one with contacts. */
+/** Reads an upload. Its name and rows come from the chosen sheet, or else from the first sheet with contacts. */
 export async function getUpload(
   sql: Sql,
   orgId: string,

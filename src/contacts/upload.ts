@@ -43,8 +43,8 @@ import {
 } from './upload.queries.ts';
 
 /**
- * Reading a form holds a list in memory several times over: some hundred megabytes for the largest. Limits how many a
- * process reads or imports at once, two of them for one organization.
+ * Reading a form holds a list in memory several times over: some hundred megabytes for the largest list. A process
+ * reads or imports at most four lists at once, and at most two of one organization.
  */
 const slots = createSemaphore({ slots: 4, reserve: 2, maxWaitingPerGroup: 8 });
 const retryInSeconds = 10;
@@ -345,7 +345,7 @@ async function readSheets(bytes: Uint8Array): Promise<List> {
   return { ...facts, delimiter: ',', first_line: 1, sheets, list: () => chunks };
 }
 
-/** Decodes a list in chunks, without its first characters. */
+/** Decodes a list in chunks, without its first `skipped` characters. */
 function* decodeChunks(bytes: Uint8Array, skipped = 0): Generator<string> {
   let toSkip = skipped;
   try {
@@ -448,7 +448,7 @@ function guessColumnUses(names: readonly string[], rows: readonly CsvRow[]): Upl
     ['last_name', keys.findIndex((key) => nameParts.last.includes(key))],
     ['language', keys.findIndex(isLanguageHeader)],
   ];
-  // The last one wins: the column of the addresses may have any header.
+  // The last use of a column wins, because the column of the addresses may have any header.
   const uses = new Map([...others, ...[...places].reverse()].map(([use, place]) => [place, use]));
   return names.map((name, at) => ({ name, use: uses.get(at) ?? 'property' }));
 }

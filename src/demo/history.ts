@@ -14,7 +14,7 @@ import { type makeStory, reminderDays, type StoryAnswer, type StoryContact } fro
 
 type Row = Record<string, unknown>;
 
-/** Writes rows of the past, which no feature can. They have the same columns. */
+/** Writes rows with times in the past, which no feature can do. All rows must have the same columns. */
 export async function insertRows(sql: Sql, table: string, rows: readonly Row[]) {
   if (rows.length === 0) return;
   const columns = sql(Object.keys(rows[0]!));

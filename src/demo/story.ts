@@ -14,11 +14,11 @@ export const storyDays = 380;
 const answeredDays = 363;
 export const reminderDays = 5;
 const dayMs = 86_400_000;
-/** Between two monthly campaigns. The last one is older than its reminders and their answers. */
+/** Days between two monthly campaigns. The last campaign is older than its reminders and their answers. */
 const monthDays = 30.4;
 const lastCampaignDays = 10;
 const campaigns = 12;
-/** Days after the update until which comments mention it, and then the recovery. */
+/** Days after the update: comments mention the update for `releaseDays`, then the recovery until `recoveryDays`. */
 const releaseDays = 75;
 const recoveryDays = 140;
 

@@ -15,7 +15,7 @@ export type Comparison = {
   values: MeasuredValue[];
 };
 
-/** Scores by the property `by`, or by the one whose values most responses share. */
+/** Scores by the property `by`, or by the property whose values most responses share. */
 export async function readComparison(
   db: Db,
   orgId: string,

@@ -135,10 +135,10 @@ function rowsWithBefore({ period, timeZone }: Selection): TrendRows {
   };
 }
 
-/** Whole local days, including both. */
+/** Whole local days, including the first and the last one. */
 export type Days = { from: string; to: string; timeZone: string };
 
-/** The emails of a period, and those of them that people had time to respond to. */
+/** The emails of a period, and the ones that people have had time to respond to. */
 export type AskedCounts = AskedRate & { arrived: number; settled: AskedRate };
 export type AskedRate = { asked: number; answered: number };
 

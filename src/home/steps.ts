@@ -18,7 +18,7 @@ export function hasEnough(steps: readonly Step[]): boolean {
   return (median ?? 0) >= minMedian;
 }
 
-/** 30-day scores by day or week. `days` are the days of the period after the 29 days before it. */
+/** 30-day scores by day or week. `days` are the 29 days before the period, then the days of the period. */
 export function movingSteps(days: readonly Step[], { days: length }: Pick<HomePeriod, 'days'>) {
   const shown = days.slice(movingDays - 1);
   const groups = groupDays(shown, length > daysByDay ? 'week' : 'day');

@@ -147,7 +147,7 @@ async function hashRequest(c: Context<ApiEnv>): Promise<Buffer> {
 type NamedRequest = { keyId: string; name: string; requestHash: Buffer };
 
 type NameClaim = {
-  /** Set if this request has claimed the name. Distinguishes the claim from a later one of the same name. */
+  /** Set if this request has claimed the name. Distinguishes the claim from a later claim of the same name. */
   claimed_at: string | null;
   same_request: boolean | null;
   status: number | null;

@@ -142,7 +142,7 @@ export async function countSubject(sql: Sql, subject: string): Promise<RateCount
   );
 }
 
-/** A statement that waited for the row lock may find a newer window, and counts there: windows never go back. */
+/** A statement that waited for the row lock may find a newer window and counts in it, because windows never go back. */
 const incrementWindow = (sql: Sql) => sql`
   on conflict (subject) do update
     set count = case when w.minute >= excluded.minute then w.count + excluded.count else excluded.count end,

@@ -3,7 +3,10 @@ import { Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { rateLimited } from '../signals.ts';
 
-/** Limits of failed attempts: per account and day, and within 15 minutes per account and client address, and per address. */
+/**
+ * Limits of failed attempts: for an account in a day, for an account and a client address in 15 minutes, and for a
+ * client address in 15 minutes.
+ */
 const maxPerAccountAndDay = 100;
 const maxPerAccountAndAddress = 10;
 const maxPerAddress = 60;

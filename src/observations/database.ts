@@ -42,7 +42,7 @@ type WaitingJobs = { task: string; jobs: number; oldest_seconds: number };
 
 /**
  * Reads the private table of the queue, because its view does not use the index on available jobs. Comments waiting for
- * analysis are counted as a task of their own.
+ * analysis are counted as a separate task.
  */
 async function listWaiting(sql: Sql) {
   return await sql<WaitingJobs[]>`

@@ -48,7 +48,7 @@ async function examineProxies({ host, port }: Config): Promise<Finding[]> {
   return proxy ? [finding('proxy', 'warn', proxy)] : [];
 }
 
-/** Falls back to the service's recorded address, because the settings of the command may differ from those of the service. */
+/** Falls back to the service's recorded address, because the settings of the command may differ from the service's. */
 function examinePublicUrl({ host, port, ...config }: Config, recorded: string | null): Finding {
   const publicUrl = port === 0 ? recorded : config.publicUrl;
   const links = publicUrl ?? recorded ?? httpAddress(host, port);

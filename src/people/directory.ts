@@ -105,7 +105,7 @@ type PersonChange = { email: string; how: 'put' | 'patch'; input: PersonInput; i
 
 /**
  * Changes a person: `put` adds a missing one and replaces the properties, `patch` merges them. A property `language`
- * sets the language, unless the input has one of its own. Contacts keep what they have.
+ * sets the language, unless the input sets the language itself. Contacts keep what they have.
  */
 export async function changePerson(
   { db }: { db: Db },

@@ -46,8 +46,9 @@ export type NewAnswer = { response: NewResponse; effects: ResponseEffects };
 export type RecordedAnswer = { id: string; skipped: number; emitted: EmittedDelivery[] | null };
 
 /**
- * Records up to 50 responses of any organizations, with their events and analyses, in one call, and returns the recorded
- * ones. `record_responses` describes which it skips. Fails when a lock takes longer than `lockMs`; 0 sets no limit.
+ * Records up to 50 responses of any organizations, with their events and analyses, in one call, and returns the
+ * recorded ones. `record_responses` describes which responses it skips. Fails when a lock takes longer than `lockMs`; 0
+ * sets no limit.
  */
 export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockMs: number) {
   const rows = group.map(({ response }) => ({

@@ -117,8 +117,8 @@ type WaitingAnswer = NewAnswer & { alone: () => Recording };
 
 /**
  * Batches answers. An answer that arrives while others are being recorded joins the next group, in which every
- * organization has a share. Answers that a group skips or fails with are recorded alone, so that each has its own outcome
- * and a lock of one organization never delays another.
+ * organization has a share. Answers that a group skips, or that make it fail, are recorded alone, so that each has its
+ * own outcome and a lock of one organization never delays another.
  */
 export function createAnswerRecorder(db: Db): RecordAnswer {
   const groups = createBatch<WaitingAnswer, Recording>(

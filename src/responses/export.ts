@@ -70,9 +70,9 @@ export async function readRange(
 }
 
 /**
- * The line of a response in a file, with its end, from a response `r`, its contact `c` and analysis `a`, its survey in
- * `named` and its tags in `tagged`. Postgres builds the line, because passing on columns would cost the service more
- * than everything else.
+ * A response as a line of a file, including the line end. Reads the response `r`, its contact `c`, its analysis `a`,
+ * its survey from `named` and its tags from `tagged`. Postgres builds the line, because passing on columns would cost
+ * the service more than everything else.
  */
 function exportLine(sql: Sql, orgId: OrgId, { format, questions }: LineParts): Part {
   if (format === 'csv') {

@@ -7,7 +7,7 @@ import { runSearch } from './filter.ts';
 
 export type Neighbours = { newer: string | undefined; older: string | undefined };
 
-/** Works for a response that no longer matches the filter, too: its time is its place in the list. */
+/** Also works for a response that no longer matches the filter, because its time determines its place in the list. */
 export async function findNeighbours(
   db: Db,
   orgId: string,

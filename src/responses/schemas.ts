@@ -58,8 +58,8 @@ const OwnerField = v.optional(
 );
 
 /**
- * The same from a form: an empty field clears the value. A field that still has the value the page showed is ignored,
- * because another member may have changed it since.
+ * Follow-up changes from a form: an empty field clears the value. A field that still has the value that the page showed
+ * is ignored, because another member may have changed it since.
  */
 export const FollowUpFields = v.pipe(
   v.object({
@@ -378,7 +378,7 @@ export const propertyFilter: Parameter = {
   example: { 'property.plan': 'pro' },
 };
 
-/** The same for answers to follow-up questions. */
+/** Declares filters by answers to follow-up questions in the same way. */
 export const answerFilter: Parameter = {
   name: 'answer',
   in: 'query',

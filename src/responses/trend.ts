@@ -109,7 +109,7 @@ const maxSample = 5_000;
 
 type ScoresOfDays = { scope: NpsScope; from: string; to: string; timeZone: string };
 
-/** Variance of the newest scores from one local day to another, including both. Null for fewer than two scores. */
+/** Variance of the newest scores from one local day to another, including both days. Null for fewer than two scores. */
 export const sampleVariance = (
   sql: Sql,
   orgId: OrgId,

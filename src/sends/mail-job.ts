@@ -110,7 +110,7 @@ export function createMailJobs({
       const ends = await Promise.allSettled(mails.map((mail) => send(mail, job)));
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       const withdrawn = idsOf(ended, 'withdrawn');
-      // A crashed process may have begun them, and no other job handles those.
+      // A crashed process may have begun these emails, and no other job handles them.
       if (withdrawn.length > 0) await markUnknown(orgDb, orgId, withdrawn);
       const failure = ends.find(({ status }) => status === 'rejected');
       const delayed = new Set(idsOf(ended, 'deferred'));
@@ -230,7 +230,7 @@ type Deferral = {
   stuckSince: string | null;
 };
 
-/** Enqueues another job for deferred emails. The delay grows only while the server takes none. */
+/** Enqueues another job for deferred emails. The delay grows only while the server accepts none of them. */
 async function deferMails(db: Db, orgId: string, { mails, reason, isStuck, stuckSince }: Deferral) {
   const ids = mails.map(({ id }) => id);
   const ageMs = isStuck ? mails[0]!.claimed_ms_ago : 0; // mails of a job were claimed together
@@ -330,7 +330,7 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
   return { tryInSpan };
 }
 
-/** Marks emails as begun and returns for each if it may be sent. */
+/** Marks emails as begun, and returns for each one whether it may be sent. */
 async function beginAll(
   db: Db,
   mails: readonly ClaimedMail[],

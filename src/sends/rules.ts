@@ -55,7 +55,7 @@ export function decide(
     const reason = refusesAll ? reasonForAll(outcome) : response;
     const mayWait = ageMs !== null && ageMs < maxMailAgeMs;
     if (refusesAll && mayWait) return { status: 'deferred', reason };
-    // The retry shows if the policy concerns every email. Each job finds out again.
+    // The retry shows whether the policy concerns every email. Each job finds out again.
     const soonMs = retriesAfterMs[triesOfJob - 1];
     if (about === 'policy' && mayWait && soonMs !== undefined && soonMs <= remainingMs) {
       return { status: 'retry', inMs: soonMs, reason };
@@ -372,7 +372,7 @@ export const blockReasonCodes: readonly string[] = Object.values(blockReasons).m
 export const isErased = (judgement: Judgement): judgement is BlockedContact =>
   !('send' in judgement) && judgement.reason_code === 'erased';
 
-/** A mail that a rule blocked after the claim counts as a duplicate, as if evaluated before. */
+/** A mail that a rule blocked after the claim counts as a duplicate, as if the rule had blocked it before the claim. */
 export const wasBlocked = (reasonCode: string | null) =>
   reasonCode !== null && blockReasonCodes.includes(reasonCode);
 

@@ -252,7 +252,7 @@ const newestDeliveries = (sql: Sql, { orgId, webhookId, atMost, status }: Newest
 
 type AttemptsOf = { orgId: string; webhookId: string; deliveryId: Part };
 
-/** Failed attempts have rows of their own. The attempt that delivered is part of the delivery. */
+/** Each failed attempt has its own row. The attempt that delivered is part of the delivery. */
 const attemptsOf = (sql: Sql, { orgId, webhookId, deliveryId }: AttemptsOf): Part => sql`
   select number, status_code, response_body, error, duration_ms, at
   from delivery_attempts

@@ -228,7 +228,7 @@ type AudienceProps = {
   people: string;
 };
 
-/** Reviews another audience. The form that sends keeps the reviewed one. */
+/** Chooses another audience to review. The form that sends keeps the audience that was reviewed. */
 const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps) => (
   <section class="card stack" aria-labelledby="audience-title">
     <h2 id="audience-title">Audience</h2>

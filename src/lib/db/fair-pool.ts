@@ -113,7 +113,7 @@ const holds = new AsyncLocalStorage<readonly Hold[]>();
 function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
   return pool.through(async (work) => {
     const outer = holds.getStore() ?? [];
-    // `isOpen`, because a statement that the transaction did not await may run after its end.
+    // Checks `isOpen`, because a statement that its transaction did not await may run after the transaction has ended.
     if (outer.some((hold) => hold.isOpen && hold.slots === slots)) return await work();
     const leave = await takeTurn(slots, fixed ?? turns.getStore() ?? ofNoGroup);
     const hold = { slots, isOpen: true };
@@ -281,7 +281,7 @@ export function addCircuitBreaker(pool: Db): Db {
   });
 }
 
-/** A closed pool must not be probed, and a server with a full disk responds. */
+/** Excludes a closed pool, which must not be probed, and a server with a full disk, which still responds. */
 const isOutage = (error: unknown) =>
   isDatabaseAway(error) &&
   !isDatabaseFull(error) &&

@@ -201,7 +201,10 @@ async function hasConnections(servers: readonly Server[]): Promise<boolean> {
   return (await Promise.all(counts)).some((count) => count > 0);
 }
 
-/** Returns a function that tells if the client has disconnected. It holds the socket only, so the request can be freed. */
+/**
+ * Returns a function that tells whether the client has disconnected. It holds the socket only, so the request can be
+ * freed.
+ */
 export const watchCaller = (c: Context): (() => boolean) => watch(c.env?.incoming?.socket);
 
 const watch = (socket: Socket | undefined) => () => socket?.destroyed === true;

@@ -47,7 +47,10 @@ const reservedShare = 4;
 const idleConnectionMs = 4_000;
 const maxIdleConnectionMs = 30_000;
 
-/** Posts to URLs that users entered. Every failure there becomes an outcome within the deadline; only our bugs throw. */
+/**
+ * Posts to URLs that users entered. Every failure of the receiver becomes an outcome within the deadline. Only our own
+ * bugs throw.
+ */
 export function createOutbound({ allow, http, perHostConnections, resolve }: Settings) {
   const rules = { allow: parseAllowList(allow), http };
   const names = createResolve({ systemNames: allow.length > 0 });

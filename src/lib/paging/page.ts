@@ -6,7 +6,7 @@ import { isInCalendar, parseQuery } from '../validation/parse.ts';
 type PagedList = {
   /** The CTE from `pickPage`. */
   picked: Part;
-  /** Joins with a picked row `p`. The last one is named `item` and has the columns of a list item. */
+  /** Joins with a picked row `p`. The last join is named `item` and has the columns of a list item. */
   item: Part;
   /** A cheaper expression for the JSON of an item. */
   json?: Part;

@@ -8,7 +8,7 @@ import { type QueueAddress, urlOf } from './connections.ts';
 const tryAgainMs = 250;
 /**
  * Other processes continue the work of a dead one within a second. Each sweep also proves that the session is alive,
- * sooner than Postgres drops a silent connection after 15 s.
+ * well before Postgres would drop a silent connection (15 s).
  */
 const sweepMs = 900;
 /** Short, because each claimed row contains the name. */
@@ -124,7 +124,8 @@ export async function openSession(address: QueueAddress, log: Log, program: stri
 
   /**
    * Sets the session's name together with the row, so that every visible row has a session until the session ends or a
-   * pooler gives it to another client. The keepalive settings detect a machine that vanished in 15 s instead of 2 hours.
+   * pooler gives it to another client. With the keepalive settings, Postgres notices within 15 s, instead of 2 hours,
+   * that a machine has vanished.
    */
   async function register(poolId: string) {
     await client.query(

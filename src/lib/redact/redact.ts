@@ -284,7 +284,7 @@ function replaceWords(text: string, words: readonly string[], placeholder: strin
     .filter((word) => word !== '')
     .sort((a, b) => b.length - a.length);
   if (longestFirst.length === 0) return text;
-  // The letter classes take half a millisecond to compile, so first check if any word is there at all.
+  // The letter classes take half a millisecond to compile, so first check whether any word is there at all.
   if (!new RegExp(longestFirst.map(pattern).join('|'), 'iu').test(text)) return text;
   return text.replace(wholeWords(longestFirst), placeholder);
 }

@@ -73,7 +73,7 @@ export function transmit(
   return limitTime(attempt, { settings, signal, giveUp });
 }
 
-/** nodemailer watches for a silent server. This limit is for one that drips bytes, and for callers that abort. */
+/** nodemailer watches for a silent server. This limit is for a server that drips bytes, and for callers that abort. */
 async function limitTime<T>(
   attempt: Promise<T>,
   {

@@ -197,7 +197,7 @@ const maxPauseMs = 30_000;
 
 /**
  * Limits messages in flight and per second. Groups, such as organizations, take turns. A server that asks us to slow
- * down gets a pause and half of the connections, and each accepted message earns part of one back.
+ * down gets a pause and half of the connections, and each accepted message restores part of a connection.
  */
 export function createThrottle(options: {
   connections: number;

@@ -54,7 +54,7 @@ type Queue<Group, Item> = {
   /** The table may have more due items. */
   hasMore: boolean;
   claiming: Promise<void> | undefined;
-  /** Set after a failure. Only `wake` claims before its end. */
+  /** Set after a failure. Until the pause ends, only `wake` claims. */
   pause: NodeJS.Timeout | undefined;
 };
 
@@ -92,7 +92,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   async function wake(group: Group) {
     const queue = queueOf(group);
     queue.hasMore = true;
-    await queue.claiming?.catch(() => {}); // it may have read the table too early
+    await queue.claiming?.catch(() => {}); // that claim may have read the table too early
     if (queue.hasMore) await claim(queue);
     advance(queue);
   }

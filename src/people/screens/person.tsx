@@ -427,7 +427,7 @@ type EmailsProps = {
   mayRecord: boolean;
 };
 
-/** How often the person was asked, and if they can be asked again. */
+/** How often the person was asked, and whether they can be asked again. */
 function Emails({ person, timeline, here, form, mayRecord }: EmailsProps) {
   const { suppressions, suppressed } = person;
   const hasUnsubscribed = suppressions.some(isOwnUnsubscribe);

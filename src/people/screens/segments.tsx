@@ -321,13 +321,13 @@ function conditionText({ field, op, value }: Condition, names: Names): string {
 function namesOf(field: string, selected: string, { surveys, tags }: Names) {
   if (field !== 'tag' && field !== 'survey_id') return undefined;
   const named = field === 'tag' ? tags : surveys;
-  // The id of a survey stays selected in the moment after the field became a tag.
+  // Right after the field changes from survey to tag, the id of a survey is still selected.
   const exists = [...surveys, ...tags].some(({ id }) => id === selected);
   if (exists || !isUuid(selected)) return named;
   return [...named, { id: selected, name: field === 'tag' ? 'Deleted tag' : 'Unknown survey' }];
 }
 
-/** A condition as typed. The field is `property` if its name is typed. */
+/** A condition as typed. `field` is `property` if the property's name is typed. */
 type Row = { field: string; property: string; op: string; value: string };
 const emptyRow: Row = { field: '', property: '', op: 'is', value: '' };
 const maxRows = 20;

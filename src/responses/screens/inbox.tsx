@@ -20,7 +20,7 @@ import { filled, forApi, pathOf, personOf, type ShownResponse } from './paths.ts
 import { readViews, ViewActions } from './views.tsx';
 
 type Opened = {
-  /** The response in the pane. The first of the list without it. */
+  /** The response in the pane. Defaults to the first one of the list. */
   id?: string;
   forms?: PaneForms;
   /** Instead of the response in the pane. */

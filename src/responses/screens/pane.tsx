@@ -44,7 +44,7 @@ export async function getResponse(
   return answer.data;
 }
 
-/** With the `queries` of a list, also its neighbours there. */
+/** Reads a response and, with the `queries` of a list, its neighbours in that list. */
 export async function readResponse(
   c: Context<ScreenEnv>,
   db: Db,

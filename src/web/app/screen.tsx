@@ -29,7 +29,7 @@ type Reader = {
   otherOrganizations: readonly { name: string; slug: string; color: string }[];
 };
 
-/** Reads what the session middleware stored. Nothing before sign-in. */
+/** Reads what the session middleware stored. Empty before sign-in. */
 export function readerOf(c: Context): Reader {
   return {
     member: c.get('member'),

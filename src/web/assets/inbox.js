@@ -232,7 +232,8 @@ useKeys.addEventListener('change', () =>
   localStorage.setItem('askback-keys', useKeys.checked ? 'on' : 'off'),
 );
 
-// Up and down work in the list, left and right in the pane too, letters everywhere. Capture: before the handler in app.js.
+// Up and down work in the list, left and right also in the pane, letters everywhere. Listens in the capture phase,
+// before the handler in app.js.
 document.addEventListener(
   'keydown',
   (event) => {
