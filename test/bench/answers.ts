@@ -149,7 +149,7 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages }: Figures): string[]
       ],
     ),
     '',
-    `A survey has ${contactsEach} contacts, the single one ${number(answersAtMost)}. So each response to one of the many surveys may complete it, and waits until the response before it is committed. ` +
+    `A survey has ${contactsEach} contacts, the single one ${number(answersAtMost)}. So each response to one of the many surveys may complete it, and waits until the previous response is committed. ` +
       "The bare insert includes the tallies' triggers.",
   ];
 }
