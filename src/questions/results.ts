@@ -47,7 +47,10 @@ const QuestionResult = v.object({
   kind: v.picklist(questionKinds),
   text: v.string(),
   archived: v.boolean(),
-  asked: described(Count, 'responses in the categories that are asked this question'),
+  asked: described(
+    Count,
+    'responses in the categories that are asked this question, and others that answered it earlier',
+  ),
   answered: Count,
   options: described(
     v.array(
@@ -163,18 +166,19 @@ export function resultsOf(
     const answered = total(whole);
     const values = own.filter((row) => row.kind === 'answer');
     const sum = values.reduce((all, { value, count }) => all + Number(value) * count, 0);
-    const byCategory = categories.map((category) => [
-      category,
-      total(whole.filter((row) => row.category === category)),
-    ]);
+    const byCategory = categories.map(
+      (category) => [category, total(whole.filter((row) => row.category === category))] as const,
+    );
     return {
       id,
       kind,
       text,
       archived,
-      asked: categories
-        .filter((each) => isAskedOf(question, each) && (only === null || only === each))
-        .reduce((all, each) => all + askedIn[each], 0),
+      asked: byCategory.reduce((all, [category, answers]) => {
+        if (only !== null && only !== category) return all;
+        // Other categories may have answered before the question was limited.
+        return all + (isAskedOf(question, category) ? askedIn[category] : answers);
+      }, 0),
       answered,
       options: valuesOf(question).map((option) => {
         const count = countOf(option.id);

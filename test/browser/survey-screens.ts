@@ -5,25 +5,38 @@ import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 const categories = ['detractor', 'passive', 'promoter'] as const;
 
-const questions = mergeQuestions(
-  [],
-  [
-    { kind: 'text', text: 'What should we improve?' },
-    { kind: 'scale', text: 'How was the taste?', min: 0, max: 5, max_label: 'Great' },
-    {
-      kind: 'choices',
-      text: 'What went wrong?',
-      categories: ['detractor'],
-      options: [{ label: 'Taste' }, { label: 'Price' }],
-      allow_other: true,
-    },
-  ],
-  new Set(),
-);
-const [improve, taste, wrong] = questions;
+const makeQuestions = () =>
+  mergeQuestions(
+    [],
+    [
+      { kind: 'text', text: 'What should we improve?' },
+      { kind: 'scale', text: 'How was the taste?', min: 0, max: 5, max_label: 'Great' },
+      {
+        kind: 'choices',
+        text: 'What went wrong?',
+        categories: ['detractor'],
+        options: [{ label: 'Taste' }, { label: 'Price' }],
+        allow_other: true,
+      },
+    ],
+    new Set(),
+  );
+
+const wishes = [
+  'The lid leaks, and nobody answered my two emails.',
+  'A smaller bag would be enough for me.',
+  'Send a reminder before the coffee runs out.',
+  'Show how to grind it for a moka pot.',
+  'Nothing. The tasting notes are spot on.',
+  'More decaf, please.',
+  'Let me skip a delivery on my phone.',
+  'Write the roast date on the box.',
+];
 
 /** A survey with responses that uses every setting and three languages. */
 async function fullSurvey({ db, full }: BrowserScene, over: Record<string, unknown> = {}) {
+  const questions = makeQuestions();
+  const [improve, taste, wrong] = questions;
   const id = await makeSurvey(db, full.id, {
     name: 'مرحبا Onboarding',
     question_text: 'How likely are you to recommend us, {{first_name|dear reader}}?',
@@ -48,7 +61,7 @@ async function fullSurvey({ db, full }: BrowserScene, over: Record<string, unkno
       { score, category, created_at },
     );
     const answers = {
-      [improve!.id]: { text: 'Send a reminder before the coffee runs out.' },
+      [improve!.id]: { text: wishes[at]! },
       [taste!.id]: { value: at % 6 },
       ...(category === 'detractor' && {
         [wrong!.id]: { value: [wrong!.options![1]!.id], other: 'The lid' },
@@ -58,10 +71,11 @@ async function fullSurvey({ db, full }: BrowserScene, over: Record<string, unkno
       insert into response_answers (org_id, response_id, answers, sent)
       values (${full.id}, ${response}, ${json(db, answers)}, true)`;
   }
-  return `/o/${full.slug}/surveys/${id}`;
+  return { path: `/o/${full.slug}/surveys/${id}`, improve };
 }
 
-const below = (path: string) => async (scene: BrowserScene) => `${await fullSurvey(scene)}${path}`;
+const below = (path: string) => async (scene: BrowserScene) =>
+  `${(await fullSurvey(scene)).path}${path}`;
 
 /** Screens for surveys, their results and their links. */
 export const surveyScreens: readonly ScreenEntry[] = [
@@ -91,14 +105,21 @@ export const surveyScreens: readonly ScreenEntry[] = [
     path: async ({ db, empty }) =>
       `/o/${empty.slug}/surveys/${await makeSurvey(db, empty.id, { type: 'csat' })}`,
   },
-  { name: 'survey-question', as: 'viewer', path: below(`/questions/${improve!.id}`) },
+  {
+    name: 'survey-question',
+    as: 'viewer',
+    async path(scene) {
+      const { path, improve } = await fullSurvey(scene);
+      return `${path}/questions/${improve!.id}`;
+    },
+  },
   { name: 'survey-edit', as: 'editor', path: below('/edit') },
   { name: 'survey-share', as: 'editor', path: below('/share') },
   {
     name: 'survey-share-closed',
     as: 'viewer',
     path: async (scene) =>
-      `${await fullSurvey(scene, { status: 'completed', completed_by: 'hand', embed: json(scene.db, { origins: [] }) })}/share`,
+      `${(await fullSurvey(scene, { status: 'completed', completed_by: 'hand', embed: json(scene.db, { origins: [] }) })).path}/share`,
   },
   { name: 'survey-close', as: 'editor', path: below('/close') },
   { name: 'survey-delete', as: 'owner', path: below('/delete') },

@@ -127,6 +127,22 @@ test('results count answers by option and category, without those on hold', asyn
   );
 });
 
+test('asked is never less than answered when a question is limited later', async () => {
+  const { json, survey } = await scene(responses);
+  const limited = definition.map((each) => ({ ...each, categories: ['detractor'] }));
+  await db`update surveys set questions = ${db.json(limited as never)} where id = ${survey}`;
+  const { data } = (await json(`/surveys/${survey}/questions`)) as { data: QuestionResult[] };
+  assert.deepEqual(
+    data.map(({ asked, answered }) => [asked, answered]),
+    [
+      [2, 2],
+      [2, 2],
+      [4, 2],
+      [2, 1],
+    ],
+  );
+});
+
 test('responses, scores and trends are filtered by an answer', async () => {
   const { json, get, survey } = await scene(responses);
   const found = async (query: string) =>
