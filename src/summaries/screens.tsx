@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, toSentence } from '../errors.ts';
+import { ScoreGauge } from '../home/score.tsx';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage, readJson } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
@@ -226,10 +227,10 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
           <h2 id="score">{first ? blockName(first, summary.blocks) : 'Score'}</h2>
           {first ? (
             <>
-              <p class="figure">{formatValue(first.type, first.score)}</p>
+              <ScoreGauge type={first.type} measured={{ ...first, value: first.score }} />
               <p>
-                {toSentence(changeText(first))}
-                <span class="sub block">{marginText(first)}</span>
+                {toSentence(changeText(first))}{' '}
+                <span class="soft">{counted(first.n, 'response')}.</span>
               </p>
             </>
           ) : (
@@ -237,7 +238,7 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
           )}
           <Facts
             facts={[
-              ['Responses', <a href={responses}>{count(summary.responses)}</a>],
+              ['All responses', <a href={responses}>{count(summary.responses)}</a>],
               ['Created', <Time at={summary.created_at} />],
             ]}
           />
@@ -318,7 +319,7 @@ function SinceBefore({
       <Facts
         facts={[
           ['NPS', `${scoreText(summary.nps)}, was ${scoreText(before.nps)}`],
-          ['Responses', `${count(summary.responses)}, was ${count(before.responses)}`],
+          ['All responses', `${count(summary.responses)}, was ${count(before.responses)}`],
           ['New themes', added.join(', ') || 'none'],
           ['Dropped out of the top themes', dropped.join(', ') || 'none'],
         ]}

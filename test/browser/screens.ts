@@ -8,7 +8,14 @@ import { surveyScreens } from './survey-screens.ts';
 import { webhookEntries } from './webhook-screens.ts';
 
 const homeEntries: readonly ScreenEntry[] = [
-  { name: 'home', as: 'viewer', path: ({ full }) => `/o/${full.slug}` },
+  {
+    name: 'home',
+    as: 'viewer',
+    async path(scene) {
+      await addThemes(scene);
+      return `/o/${scene.full.slug}`;
+    },
+  },
   {
     name: 'home-csat-year',
     as: 'editor',
@@ -44,7 +51,7 @@ const homeEntries: readonly ScreenEntry[] = [
   { name: 'home-first-steps-viewer', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}` },
 ];
 
-const text = `From 1 October 2026 to 31 October 2026, Larkspur received 350 answers. The Net Promoter Score is +51, no clear change from +44.
+const text = `From 1 October 2026 to 31 October 2026, Larkspur Coffee received 350 responses. The Net Promoter Score is +51, no clear change from +44.
 
 Customers speak most of delivery and of the support. “The new dashboard saves me an hour a week” (promoter). “We were billed twice and it took three weeks to get an answer” (detractor).`;
 
@@ -68,16 +75,31 @@ const blocks = [
   },
 ];
 
-/** Some comments with two themes each, and some that are not analyzed. */
-async function themesPath({ db, full }: BrowserScene): Promise<string> {
+/** Themes of comments, and some comments that are not analyzed. */
+async function addThemes({ db, full }: BrowserScene) {
+  const theme = (name: string, words: string) =>
+    db`case when comment ~* ${words} then ${name}::text end`;
   await db`
     insert into analyses (org_id, response_id, sentiment, themes, provider)
-    select org_id, id, case category when 'promoter' then 'positive' else 'negative' end,
-           array['support', case when score > 8 then 'onboarding' else 'performance' end], 'test'
+    select org_id, id,
+           case category when 'promoter' then 'positive' when 'passive' then 'neutral' else 'negative' end,
+           array_remove(array[
+             ${theme('delivery', 'deliver|liefer|livr|parcel|late|early|arriv')},
+             ${theme('price', 'price|teuer|prix|expensive|cheap|worth|pay|bill')},
+             ${theme('taste', 'coffee|kaffee|koffie|café|decaf|taste|roast|beans|fresh|vers|stale|flat')},
+             ${theme('support', 'support|reply|answer|help|refund|team|voice|chat')},
+             ${theme('subscription', 'subscri|cancel|gekündigt|pause|plan|box')},
+             ${theme('app', '\\mapp\\M|website|page|account|email')}
+           ], null), 'test'
     from responses
     where org_id = ${full.id} and comment is not null and held_reason is null
-      and created_at < now() - interval '20 days'
+      and created_at < now() - interval '5 days'
     on conflict do nothing`;
+}
+
+async function themesPath(scene: BrowserScene): Promise<string> {
+  const { full } = scene;
+  await addThemes(scene);
   return `/o/${full.slug}/themes?period=365d`;
 }
 
@@ -85,7 +107,7 @@ async function themesPath({ db, full }: BrowserScene): Promise<string> {
 async function summaryPath({ db, full }: BrowserScene): Promise<string> {
   const [, row] = await db<{ id: string }[]>`
     insert into summaries (org_id, period_start, period_end, nps, previous_nps, blocks, responses, top_themes, text)
-    values (${full.id}, '2026-09-01', '2026-10-01', 44, 40, '[]', 310, '{support,price}', 'Calm.'),
+    values (${full.id}, '2026-09-01', '2026-10-01', 44, 40, '[]', 284, '{support,price}', 'Calm.'),
            (${full.id}, '2026-10-01', '2026-11-01', 51, 44, ${db.json(blocks)}, 350, '{delivery,support}', ${text})
     returning id`;
   return `/o/${full.slug}/summaries/${row!.id}`;

@@ -102,7 +102,7 @@ test('a summary shows changes since the previous one', async () => {
   const html = await (await get(`${list}/${may}`)).text();
   assert.match(html, /Up 10 points from \+30\./);
   assert.match(html, /\+40, was \+30/);
-  assert.match(html, /200 responses, 95% interval \+21\.5 to \+52</);
+  assert.match(html, /95% interval \+21\.5 to \+52\.0.*200 responses\./);
   assert.match(html, /<dt>Stars of 5<\/dt><dd>4\.50, no earlier score[^<]*<span[^>]*>1 response</s);
   assert.match(html, /<dt>New themes<\/dt><dd>delivery<\/dd>/);
   assert.match(html, /<dt>Dropped out of the top themes<\/dt><dd>price<\/dd>/);
