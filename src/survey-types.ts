@@ -264,8 +264,16 @@ export function formatValue(type: SurveyType, value: number): string {
   return measure === 'share' ? `${value}%` : signedNps(value);
 }
 
+/** `+10.0 to +61.8`, `50.0% to 83.3%`. */
 export const formatInterval = (type: SurveyType, { low, high }: Interval): string =>
-  `${formatValue(type, low)} to ${formatValue(type, high)}`;
+  `${formatEnd(type, low)} to ${formatEnd(type, high)}`;
+
+function formatEnd(type: SurveyType, end: number): string {
+  const { measure } = types[type];
+  const digits = end.toFixed(decimalsOf[measure].interval);
+  if (measure === 'nps') return end > 0 ? `+${digits}` : digits.replace('-', '\u2212');
+  return measure === 'share' ? `${digits}%` : digits;
+}
 
 /** A change: `7 points`, `0.12`. */
 export function formatPoints(type: SurveyType, by: number): string {

@@ -4,6 +4,7 @@ import {
   averageScore,
   type Category,
   categoryOf,
+  formatInterval,
   isScore,
   netPromoterScore,
   normalized,
@@ -132,6 +133,12 @@ for (const [sum, count, expected] of averages) {
     assert.equal(averageScore(sum, count), expected);
   });
 }
+
+test('both ends of an interval have the same decimals', () => {
+  assert.equal(formatInterval('nps', { low: -10, high: 61.8 }), '\u221210.0 to +61.8');
+  assert.equal(formatInterval('csat', { low: 50, high: 83.3 }), '50.0% to 83.3%');
+  assert.equal(formatInterval('star5', { low: 4, high: 4.25 }), '4.00 to 4.25');
+});
 
 test('a Net Promoter Score is read with its sign', () => {
   assert.deepEqual([100, 1, 0, -1, -100].map(signedNps), [

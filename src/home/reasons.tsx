@@ -43,7 +43,7 @@ export function ReasonsPart(props: ReasonsProps) {
     'hx-swap': 'outerHTML',
   };
   return (
-    <div class="grid main-side level" id={reasonsId} {...loading}>
+    <div class="grid main-side" id={reasonsId} {...loading}>
       <ThemesCard {...props} />
       <section class="card" id="compare" aria-labelledby="compare-heading">
         <div class="title">
@@ -95,7 +95,7 @@ function ThemesCard({ path, scope, period, reasons }: ReasonsProps) {
           <p class="soft">To see the themes of these comments, open All themes.</p>
         </Coming>
       ) : reasons.themes.length === 0 ? (
-        <p class="soft">No themes in these comments.</p>
+        <p class="soft">No themes yet. All themes shows which comments are analyzed.</p>
       ) : (
         <DataTable
           caption={`Top themes by ${shortNumber}`}
@@ -162,7 +162,7 @@ type ValuesProps = Omit<ReasonsProps, 'reasons'> & { comparison: Comparison };
 
 function ComparedValues({ path, scope, period, comparison: { by, values } }: ValuesProps) {
   const { type } = scope;
-  if (by === null) return <p class="soft">None of these responses has contact properties.</p>;
+  if (by === null) return <p class="soft">No responses with contact properties in this period.</p>;
   if (values.length === 0)
     return <p class="soft">No responses with this property in this period.</p>;
   const hrefOf = (value: string) =>

@@ -73,7 +73,7 @@ export async function surveyTrend(
   const path = `/o/${slug}/responses`;
   return (
     <>
-      <div class="grid main-side level">
+      <div class="grid main-side">
         <section class="card" aria-labelledby="trend-heading">
           <div class="title">
             <h2 id="trend-heading">Trend</h2>
@@ -81,7 +81,7 @@ export async function surveyTrend(
           </div>
           <Trend {...{ type, timeZone, by, steps }} />
         </section>
-        {counts === null ? null : <AskedPart asked={counts} period={period} />}
+        {counts?.asked ? <AskedPart asked={counts} period={period} /> : null}
       </div>
       <CommentsPart
         {...{ comments, organization: { slug }, total: now.total }}
@@ -207,10 +207,17 @@ export function ScorePart(props: ScoreProps) {
 }
 
 /** A score on its scale, with its interval. */
-export const ScoreGauge = ({ type, measured }: { type: SurveyType; measured: Measured }) => (
+export const ScoreGauge = ({
+  type,
+  measured,
+}: {
+  type: SurveyType;
+  measured: Pick<Measured, 'value' | 'interval'>;
+}) => (
   <Gauge
     value={measured.value}
     interval={measured.interval}
+    range={measured.interval && formatInterval(type, measured.interval)}
     bounds={boundsOf(type)}
     format={(value) => formatValue(type, value)}
     label={typeFacts(type).number}
@@ -233,7 +240,7 @@ const TrendLegend = ({ by }: { by: StepKind }) => (
   <p class="legend">
     <span class="key line">{by === 'moving' ? 'Last 30 days' : 'Score'}</span>
     <span class="key band">95% interval</span>
-    <span class="key stacked">Responses</span>
+    <span class="key pile">Responses</span>
   </p>
 );
 
@@ -264,7 +271,7 @@ type TrendProps = Pick<ScoreProps, 'type' | 'timeZone' | 'by' | 'steps'>;
 function Trend({ type, timeZone, by, steps }: TrendProps) {
   const known = steps.filter(({ measured }) => measured.value !== null);
   const title = `${typeFacts(type).number} ${stepTexts[by].title}`;
-  if (known.length === 0) return null;
+  if (known.length === 0) return <p class="soft">No responses in this period.</p>;
   const first = known[0]!;
   const last = known.at(-1)!;
   const isUnknown = known.some(({ measured }) => measured.interval === null);

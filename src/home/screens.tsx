@@ -70,7 +70,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
         <ScorePart
           {...{ type: scope.type, period, timeZone: setting.time_zone, responses, ...score }}
         />
-        <div class="grid main-side level">
+        <div class={comments.length === 0 ? 'grid main-side' : 'grid main-side level'}>
           <CommentsPart
             {...{ comments, organization, total: score.now.total }}
             all={responsesOf(responses)}

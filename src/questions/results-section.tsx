@@ -21,7 +21,7 @@ export function QuestionResults({ results, type, survey, responses }: ResultsPro
   return (
     <section class="stack" aria-labelledby="questions">
       <h2 id="questions">Follow-up questions</h2>
-      <div class="grid half level">
+      <div class="grid half">
         {shown.map((result) => (
           <div class="card" id={result.id}>
             <h3>

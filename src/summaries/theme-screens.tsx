@@ -141,7 +141,7 @@ function ThemesBody(props: BodyProps) {
   }
   return (
     <>
-      <div class="grid main-side level">
+      <div class="grid main-side">
         <div class="stack">
           <ThemesMap {...props} />
           <ReadPart {...props} />
@@ -280,8 +280,10 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
         {rest}
       </p>
       <p class="sub">
-        {percentage(now.total, read.analyzed)}% of analyzed comments. In the{' '}
-        {counted(period.days, 'day')} before: {counted(before.total, 'comment')}.
+        {percentage(now.total, read.analyzed)}% of analyzed comments.
+        {before.total === 0
+          ? null
+          : ` In the ${counted(period.days, 'day')} before: ${counted(before.total, 'comment')}.`}
       </p>
       <PartsBar
         parts={categoryParts(type, tally).map((part) => ({
@@ -346,7 +348,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
                 {count(now.total)}
                 <span class="hidden"> about {theme}</span>
               </a>,
-              `${percentage(now.total, read.analyzed)}%`,
+              `${percentage(now.total, read.analyzed).toFixed(1)}%`,
               formatValue(type, now.value!),
               now.interval === null ? '–' : formatInterval(type, now.interval),
               <ChangeCell type={type} change={change} />,
@@ -357,9 +359,8 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
       )}
       {themes.length === 0 ? null : (
         <p class="sub">
-          The table lists your own themes and the most frequent ones in the latest{' '}
-          {count(sampledResponses)} responses. Its numbers cover the whole period. A comment can
-          have several themes.
+          A comment can have several themes. Listed are your own themes and the most common ones of
+          the latest {count(sampledResponses)} responses, with the numbers of the whole period.
         </p>
       )}
     </section>

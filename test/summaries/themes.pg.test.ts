@@ -86,7 +86,7 @@ test('Themes shows numbers of one scale, without held and foreign responses', as
   const table = tableOf(text);
   assert.deepEqual([...table.keys()], ['support', 'price']);
   const [comments, share, score, , change] = table.get('support')!;
-  assert.deepEqual([comments, share, score, change], ['4', '80%', '0', '−100']);
+  assert.deepEqual([comments, share, score, change], ['4', '80.0%', '0', '−100']);
   assert.deepEqual(table.get('price')!.at(-1), 'new');
   assert.match(plain(text), /6 comments/);
   assert.match(plain(text), /1 comment not analyzed/);
@@ -95,7 +95,7 @@ test('Themes shows numbers of one scale, without held and foreign responses', as
   assert.match(plain(text), /Promoters 50% 2 Passives 0% 0 Detractors 50% 2/);
 
   const stars = await org.html('?type=star5');
-  assert.deepEqual(tableOf(stars.text).get('support')!.slice(0, 3), ['2', '100%', '4.50']);
+  assert.deepEqual(tableOf(stars.text).get('support')!.slice(0, 3), ['2', '100.0%', '4.50']);
   const one = await org.html(`?survey_id=${org.surveys.star5}`);
   assert.deepEqual([...tableOf(one.text)], [...tableOf(stars.text)]);
   assert.equal((await org.html(`?survey_id=${other.surveys.nps}`)).status, 404);

@@ -137,7 +137,7 @@ function cellsOf(survey: ListedSurvey, here: string) {
       <span class="soft">Not sent</span>
     ) : (
       <>
-        {percentage(responded, sent)}%
+        {percentage(responded, sent).toFixed(1)}%
         <span class="sub block">
           {count(responded)} of {count(sent)}
         </span>

@@ -1,12 +1,10 @@
 import type { Context } from 'hono';
-import { categoryParts } from '../../home/score.tsx';
+import { categoryParts, ScoreGauge } from '../../home/score.tsx';
 import type { Db } from '../../lib/db/db.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import {
-  boundsOf,
   categoryOf,
-  formatValue,
   measure,
   percentage,
   type SurveyType,
@@ -14,7 +12,7 @@ import {
   scoreText,
   typeFacts,
 } from '../../survey-types.ts';
-import { Gauge, Histogram, PartsBar } from '../../web/app/drawings.tsx';
+import { Histogram, PartsBar } from '../../web/app/drawings.tsx';
 import { count, counted, EmptyState } from '../../web/app/lists.tsx';
 import { getOrgSurvey, type ManagedSurvey, type ScoreCount } from '../queries.ts';
 
@@ -27,8 +25,8 @@ type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; perio
 /** The score with its interval, beside the number of responses for each score. */
 export function Figure({ survey: { type }, scores, period }: FigureProps) {
   const measured = measureScores(type, scores);
-  const { total, value, interval } = measured;
-  if (value === null) {
+  const { total } = measured;
+  if (total === 0) {
     return (
       <div class="card">
         <EmptyState title={period ? 'No responses in this period' : 'No responses yet'}>
@@ -44,13 +42,7 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
           <h2 id="figure">{typeFacts(type).number}</h2>
           <p class="sub">{counted(total, 'response')}</p>
         </div>
-        <Gauge
-          value={value}
-          interval={interval}
-          bounds={boundsOf(type)}
-          format={(each) => formatValue(type, each)}
-          label={typeFacts(type).number}
-        />
+        <ScoreGauge type={type} measured={measured} />
         <PartsBar
           parts={categoryParts(type, measured).map((part) => ({
             ...part,

@@ -52,14 +52,14 @@ export function Rounds({ rounds, type }: RoundsProps) {
           { head: 'Asked', number: true },
           { head: 'Responded', number: true },
           { head: typeFacts(type).number, number: true },
-          { head: 'Margin of error (95%)', number: true },
+          '95% interval',
         ]}
         rows={rounds.map(({ round, asked, responded, scores }) => {
           const { value, interval } = measureScores(type, scores);
           const rate = asked === 0 ? '' : ` (${percentage(responded, asked)}%)`;
           return {
             cells: [
-              round,
+              `Round ${round}`,
               count(asked),
               `${count(responded)}${rate}`,
               value === null ? 'No responses' : formatValue(type, value),

@@ -8,6 +8,8 @@ type GaugeProps = {
   /** Null without responses. */
   value: number | null;
   interval: Interval | null;
+  /** The interval as text. */
+  range: string | null;
   bounds: ValueBounds;
   format: (value: number) => string;
   /** Label of the number. */
@@ -18,11 +20,11 @@ const radius = 100;
 const center = { x: 120, y: 116 };
 
 /** A half circle: solid up to the lower bound, pale over the interval, a dot at the value. */
-export function Gauge({ value, interval, bounds, format, label }: GaugeProps) {
+export function Gauge({ value, interval, range, bounds, format, label }: GaugeProps) {
   const { lowest, highest } = bounds;
   const { low, high } = interval ?? { low: value ?? lowest, high: value ?? lowest };
-  const range = interval === null ? null : `95%: ${format(low)} to ${format(high)}`;
   const words = `${label} ${value === null ? 'without responses' : format(value)}`;
+  const score = value === null ? '–' : format(value);
   const at = (each: number) => pointAt((each - lowest) / (highest - lowest));
   const arc = (from: number, to: number) => `M${at(from)}A${radius} ${radius} 0 0 1 ${at(to)}`;
   const dot = at(value ?? lowest).split(' ');
@@ -31,16 +33,14 @@ export function Gauge({ value, interval, bounds, format, label }: GaugeProps) {
       class={value === null ? 'gauge ghost' : 'gauge'}
       viewBox="0 0 240 150"
       role="img"
-      aria-label={
-        range === null ? words : `${words}, 95% interval ${format(low)} to ${format(high)}`
-      }
+      aria-label={range === null ? words : `${words}, 95% interval ${range}`}
     >
       <path class="track" d={arc(lowest, highest)} />
       {low > lowest ? <path class="sure" d={arc(lowest, low)} /> : null}
       {high > low ? <path class="maybe" d={arc(low, high)} /> : null}
       {value === null ? null : <circle cx={dot[0]} cy={dot[1]} r="6.5" />}
-      <text class="score" x="120" y="112">
-        {value === null ? '–' : format(value)}
+      <text class="score" x="120" y="112" font-size={Math.min(54, 200 / score.length)}>
+        {score}
       </text>
       <text x="20" y="142">
         {format(lowest)}
@@ -49,7 +49,7 @@ export function Gauge({ value, interval, bounds, format, label }: GaugeProps) {
         {format(highest)}
       </text>
       <text x="120" y="142">
-        {range}
+        {range === null ? null : `95%: ${range}`}
       </text>
     </svg>
   );
@@ -235,7 +235,7 @@ export function Scatter({ items, bounds, format, axis, label }: ScatterProps) {
           </>
         ))}
       </svg>
-      <p class="spread sub gap" aria-hidden="true">
+      <p class="ends sub gap" aria-hidden="true">
         <span>
           {axis} {format(lowest)}
         </span>
