@@ -84,7 +84,7 @@ test('every pending contact gets one mail', async () => {
   assert.deepEqual([...replies], [{ server_reply: '250 ok' }]);
 });
 
-test('blocked contacts are duplicates with a reason', async () => {
+test('blocked contacts count as duplicates with a reason', async () => {
   const { orgId, contacts, create, find, workFor, results, used } = await scene();
   const refuse = (place: number) =>
     inTransaction(db, (tx) =>
@@ -107,7 +107,7 @@ test('blocked contacts are duplicates with a reason', async () => {
   assert.equal(byEmail.get(contacts[1]!.email)?.reason_code, 'unsubscribed');
 });
 
-test('unsubscribing after the claim makes a duplicate', async () => {
+test('a contact that unsubscribes after the claim counts as a duplicate', async () => {
   const { orgId, contacts, create, find, work, workFor, used } = await scene({ people: 3 });
   const id = await create();
   await work({ without: ['sends.mail'] });

@@ -45,7 +45,7 @@ async function scene(organization = {}, over = {}) {
 
 const places = (count: number) => Array.from({ length: count }, (_, place) => place + 1);
 
-test('reasons are in order: asked before, by count, invalid rows', async () => {
+test('reasons are sorted: asked before, then by count, then invalid rows', async () => {
   const { survey, add, block, reject } = await scene();
   await add('done@people.test', { status: 'responded', responded_at: new Date() });
   await add('ann@people.test');

@@ -294,7 +294,7 @@ test('the sidebar counts open detractors up to 99, and failing webhooks', async 
   assert.match(countsIn(await getPage(scene, '/people'))[0] ?? '', /^99\+ /);
 });
 
-test('Home shows first steps, to viewers without forbidden buttons', async () => {
+test('Home shows first steps, without buttons that a viewer may not press', async () => {
   const scene = await makeScene();
   const { html, status } = await getPage(scene, '');
   assert.equal(status, 200);

@@ -55,7 +55,7 @@ test('invalid dates are reported on their field', () => {
   }
 });
 
-test('periods are shown by day to 31 days, by week to 200, then by month', () => {
+test('periods are shown by day up to 31 days, by week up to 200', () => {
   const from = (days: number) => addDays(today, 1 - days);
   const shown = [31, 32, 200, 201, 1095].map((days) => {
     const period = choose({ date_from: from(days) }) as HomePeriod;

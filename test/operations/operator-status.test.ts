@@ -53,7 +53,7 @@ test('judgeQueue warns of jobs that failed permanently', () => {
 
 const outcome = (status: string, count: number) => ({ status, count, byFiveMinutes: {} });
 
-test('emails and deliveries fail from ten failures and a share above a fifth', () => {
+test('emails and deliveries fail from ten failures if over a fifth failed', () => {
   for (const [sent, failed, isFailing] of [
     [0, 9, false],
     [0, 10, true],

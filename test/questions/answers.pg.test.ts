@@ -183,7 +183,7 @@ test('a completed survey takes answers until somebody closes it', async () => {
   assert.equal((await postJson(`${personal}/answers`, { answers })).status, 400);
 });
 
-test('a missing required answer keeps the others and shows the form again', async () => {
+test('a form without a required answer is shown again with the others saved', async () => {
   const questions = definition.map((each) => ({ ...each, required: each.id === more.id }));
   const { personal, survey } = await asking({ questions: db.json(questions as never) });
   const first = await post(personal, { score: '9' });

@@ -45,7 +45,7 @@ async function member(orgId: string, email: string) {
   return row!.id;
 }
 
-test('a response can be assigned, done and reset', async () => {
+test('a response can be assigned, marked as done and reset', async () => {
   const org = await client();
   await member(org.id, 'Ann@loop.test');
   const id = await org.respond({ category: 'detractor', score: 1 });

@@ -90,7 +90,7 @@ test('the rollup filters by survey, type and audience', async () => {
   }
 });
 
-test('a range counts to its exact ends', async () => {
+test('a range counts responses up to its exact ends', async () => {
   const org = await client();
   const survey = await makeSurvey(db, org.id);
   for (const time of [

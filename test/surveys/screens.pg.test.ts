@@ -433,7 +433,7 @@ test('the list shows the surveys of one status', async () => {
   assert.equal((await get('?status=closed')).status, 400);
 });
 
-test('an empty list offers a new survey once, to editors', async () => {
+test('an empty list offers editors a new survey once', async () => {
   const offers = async (role: 'viewer' | 'editor') =>
     (await (await member(role)).get('')).text.match(/New survey/g)?.length;
   assert.deepEqual([await offers('viewer'), await offers('editor')], [undefined, 1]);

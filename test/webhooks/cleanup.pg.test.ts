@@ -88,7 +88,7 @@ test('keeps the newest deliveries of each webhook with attempts', async () => {
   assert.deepEqual(await daysOf('delivery_attempts', 'delivery_id'), left);
 });
 
-test('deletes an old event despite an equal id elsewhere', async () => {
+test('deletes an old event even if another organization has the same id', async () => {
   const [mine, theirs] = [await history(1, old), await history(1, old)];
   const [event] = await db`select id from events where org_id = ${mine.org_id}`;
   await db`update ended_deliveries set event_id = ${event!['id']} where org_id = ${theirs.org_id}`;
