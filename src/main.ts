@@ -73,8 +73,8 @@ function report(error: unknown): number {
 }
 
 /**
- * The first signal stops gracefully, the second at once. Signals right after the first count as the same one: terminals
- * and `timeout` signal the process and its group.
+ * The first signal stops gracefully, and the second at once. Signals right after the first count as the same one:
+ * terminals and `timeout` signal the process and its group.
  */
 function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();

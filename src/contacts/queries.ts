@@ -56,9 +56,9 @@ export type SavedContact = {
 /**
  * Adds contacts to a survey, or updates contacts with the same address in its latest round; `contacts` must not repeat
  * an address. The survey must be locked, because a deleted address continues after its last round. A new name replaces
- * the old one, properties are merged. Data of an older answer never replaces data of a newer one, and contacts that
- * answered or unsubscribed keep that status. Rows are locked in the same order as in sending. The people of the contacts
- * are updated too.
+ * the old one, and properties are merged. Data of an older answer never replaces data of a newer one, and contacts that
+ * answered or unsubscribed keep that status. Rows are locked in the same order as in sending. The people of the
+ * contacts are updated too.
  */
 export async function saveContacts(
   sql: Sql,

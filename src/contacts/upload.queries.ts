@@ -204,8 +204,8 @@ export async function listRejects(
 }
 
 /**
- * For contacts that a survey has already: true if saving them would change their name or properties. The lateral join
- * looks contacts up one by one: a plan must not read a whole survey for each batch.
+ * Lists the contacts that a survey already has, with true if saving the contact would change its name or properties.
+ * The lateral join looks contacts up one by one: a plan must not read a whole survey for each batch.
  */
 export async function listKnown(
   sql: Sql,

@@ -141,7 +141,7 @@ async function addDemoSurvey(
   });
 }
 
-/** Months ago. The service summarizes last month without a request. The organization's time zone is UTC. */
+/** How many months ago. The service summarizes last month without a request. The organization is in UTC. */
 const summarizedMonths = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 /** How often the job of a summary waits for the analysis of comments. */
 const maxWaits = 12;

@@ -32,7 +32,7 @@ const NewKeyForm = v.object({
   expires: v.optional(OneOf(expiryChoices), 'never'),
 });
 
-/** The key that was just created. Its text is never known again. */
+/** The key that was just created. Its text cannot be shown again. */
 const NewKey = v.object({ id: v.string(), name: v.string(), key: v.string() });
 /** Settings, API Keys, for owners. */
 export const keyScreens = (tools: KeyScreenTools) =>

@@ -3,10 +3,7 @@ import { Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { rateLimited } from '../signals.ts';
 
-/**
- * Limits of failed attempts: for an account in a day, for an account and a client address in 15 minutes, and for a
- * client address in 15 minutes.
- */
+/** Limits of failed attempts: per account and day, and in 15 minutes per account and address, and per address alone. */
 const maxPerAccountAndDay = 100;
 const maxPerAccountAndAddress = 10;
 const maxPerAddress = 60;

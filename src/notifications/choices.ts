@@ -110,7 +110,7 @@ export async function stopNotification(db: Db, request: StopRequest, name: strin
 
 type Changer = { orgId: string; actor: Actor; memberId?: string };
 
-/** Audits a change of a member, or of the organization without `memberId`. */
+/** Audits a change of a member's choices or, without `memberId`, of the organization's choices. */
 export async function recordChange(
   tx: Sql,
   { orgId, actor, memberId }: Changer,

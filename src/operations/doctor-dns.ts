@@ -357,7 +357,7 @@ export type Resolver = <T extends RecordType>(
 ) => Promise<DnsAnswer<Records[T]>>;
 
 const defaultTimeoutMs = 3000;
-/** Per try: the timeout leaves room for a second one, in case a packet is lost. */
+/** Per try: the timeout leaves room for a second try, in case a packet is lost. */
 const tryMs = 1200;
 
 /** Sends each query once and caches its answer. */

@@ -94,7 +94,7 @@ export async function findPersonByEmail(sql: Sql, orgId: string, email: string) 
   return person;
 }
 
-/** Undefined fields keep their value, null clears it. */
+/** Undefined fields keep their value, and null clears it. */
 export type PersonInput = {
   name?: string | null | undefined;
   properties?: Record<string, unknown> | null | undefined;

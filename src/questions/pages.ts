@@ -56,7 +56,7 @@ const maxAttempts = 3;
 /** A script saves each question, so that a respondent sends a request for each. */
 const maxSharedPerMinute = maxScoresPerMinute * maxQuestions;
 
-/** Pages that accept answers to follow-up questions. A form sends them, JSON only saves them. */
+/** Pages that accept answers to follow-up questions. A form sends them, but JSON only saves them. */
 export function questionPages({ db }: { db: Db }) {
   const pages = new Hono();
   for (const path of linkPaths) {

@@ -17,7 +17,7 @@ export type QuestionsProps = {
   complaint?: { isNotSaved: boolean; missing: readonly string[] };
 };
 
-/** The follow-up questions as one form. A script saves each answer as it changes; without one, the button saves all. */
+/** The follow-up questions as one form. A script saves each answer as it changes. Without it, the button saves all. */
 export function QuestionsForm({
   questions,
   answers,

@@ -47,8 +47,8 @@ export const everything: NpsScope = {
 };
 
 /**
- * A source `r` (id, created_at) of the filtered responses, with its conditions. Starts from a facet with few responses;
- * when all facets are large, another condition may have the better index. Both branches are ordered, so that Postgres
+ * A source `r` (id, created_at) of the filtered responses, with its conditions. Starts from a facet with few responses.
+ * When all facets are large, another condition may have the better index. Both branches are ordered, so that Postgres
  * stops after a page.
  */
 export function filteredRows(

@@ -7,7 +7,7 @@ import { memberOf } from './filter.queries.ts';
 
 type FollowUpTools = { db: Db };
 
-/** Undefined leaves a field unchanged, null clears it. The owner is the address of a member. */
+/** Undefined leaves a field unchanged, and null clears it. The owner is the address of a member. */
 type FollowUpChange = {
   id: string;
   state?: 'open' | 'done' | null | undefined;

@@ -70,7 +70,7 @@ export type HeldReason = 'hidden_field' | 'hidden_link' | 'scores_opened' | 'sco
 
 type ScannerSigns = { score: number; honeypotHit: boolean; visits: readonly LinkVisit[] };
 
-/** Detects mail scanners: they open every link, some follow hidden links, a few submit forms. Speed alone is not a reason. */
+/** Detects scanners: they open every link, some follow hidden links, and a few submit forms. Speed is not a reason. */
 export function findHoldReason({ score, honeypotHit, visits }: ScannerSigns): HeldReason | null {
   if (honeypotHit) return 'hidden_field';
   const recent = visits.filter(({ agoMs }) => agoMs <= maxVisitAgeMs);

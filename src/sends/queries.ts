@@ -450,9 +450,7 @@ const endMails = (
   )
   select s.id, s.org_id, s.survey_id, s.attempts, s.traceparent, ${age(sql)} as claimed_ms_ago from ended s`;
 
-/**
- * Marks mails as unknown that an earlier run of the job began, because that run died before it recorded their outcome.
- */
+/** Marks mails as unknown that an earlier run of the job began: that run died before it recorded their outcome. */
 export async function markBegunUnknown(
   sql: Sql,
   orgId: string,

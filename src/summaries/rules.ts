@@ -50,7 +50,7 @@ export function toneOf(sentences: readonly number[], category: Category): Sentim
   return bad ? 'negative' : 'neutral';
 }
 
-/** Combines words and score: positive words with a bad score are mixed, neutral words follow the score. */
+/** Combines words and score: positive words with a bad score are mixed, and neutral words follow the score. */
 export function sentimentOf(tone: Sentiment | 'reserved', category: Category): Sentiment {
   const byScore = sentimentOfScore(category);
   if (tone === 'reserved') return byScore === 'positive' ? 'positive' : 'mixed';

@@ -12,7 +12,7 @@ export const SurveyFields = v.record(v.string(), v.union([v.string(), v.array(v.
 
 export const reminderNumbers = [1, 2, 3];
 
-/** Converts form fields to the input of the API. Empty fields become null, repeated names become lists. */
+/** Converts form fields to the input of the API. Empty fields become null, and repeated names become lists. */
 export function readSurveyFields(fields: Fields) {
   const text = (name: string) => textIn(fields, name);
   const reminders = reminderNumbers.flatMap((at) => {

@@ -138,10 +138,7 @@ export async function hasEventOf(
 
 type MissedSince = { orgId: string; webhookId: string; since: Date };
 
-/**
- * Deliveries that were skipped or failed since a time and have not been redelivered, except deliveries of erased
- * events.
- */
+/** Deliveries skipped or failed since a time and not redelivered later, except deliveries of erased events. */
 export const missedDeliveries = (sql: Sql, { orgId, webhookId, since }: MissedSince): Part => sql`
   -- organization: caller
   select d.id, d.event_id, coalesce(d.message_id, d.id) as message_id, d.is_test,

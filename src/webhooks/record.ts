@@ -20,8 +20,8 @@ const deliveryLockMs = 2;
 
 /**
  * Records outcomes. Delivered ones are written in one statement per batch, across webhooks. Failures are written per
- * webhook under its lock, so that they delay no other webhook. So are deliveries that the batch leaves out, because
- * their webhook is locked or has failures to reset. While Postgres is away, outcomes wait in memory.
+ * webhook under its lock, so that they delay no other webhook. Deliveries whose webhook is locked or has failures to
+ * reset are left out of the batch and written in the same way. While Postgres is away, outcomes wait in memory.
  */
 export function createRecorder({ db, log }: { db: Db; log: Log }) {
   const outage = createOutage(log, lines);

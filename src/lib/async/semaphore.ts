@@ -192,7 +192,7 @@ function remove({ lines }: Group, line: string, waiter: Waiter): boolean {
   return true;
 }
 
-/** Lines without a slot go first, the others take turns. */
+/** Lines without a slot go first, and the others take turns. */
 function lineOf({ lines, heldBy }: Group): string {
   if (lines.has(nextLine)) return nextLine;
   for (const line of lines.keys()) if (!heldBy.has(line)) return line;

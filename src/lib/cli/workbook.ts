@@ -29,9 +29,9 @@ export const isZip = (bytes: Uint8Array) =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4;
 
 /**
- * Reads the visible sheets that are not empty. Numbers stay as they are stored, dates become
- * `2026-11-30` or `2026-11-30 09:00:00`. It unpacks and parses in small parts, so that other work continues, and sizes
- * are limited before and while it unpacks.
+ * Reads the visible sheets that are not empty. Numbers stay as they are stored, and dates become `2026-11-30` or
+ * `2026-11-30 09:00:00`. Unpacks and parses in small parts, so that other work continues. Sizes are limited before and
+ * during unpacking.
  */
 export async function readWorkbook(bytes: Uint8Array): Promise<Sheet[]> {
   const zip = await fromBufferPromise(Buffer.from(bytes), { lazyEntries: true }).catch(() => {

@@ -29,8 +29,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts secrets that must be readable later. The first key seals, the others only open. A sealed secret consists of
- * the key's id, a nonce, the ciphertext, and a tag over text and record.
+ * Encrypts secrets that must be readable later. The first key seals, and the others only open. A sealed secret consists
+ * of the key's id, a nonce, the ciphertext, and a tag over text and record.
  */
 export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const byId = new Map(keys.map((key) => [keyId(key).toString('hex'), key]));

@@ -95,7 +95,7 @@ export const lockTimeout = (sql: Sql, ms: number): Part =>
 
 /**
  * A condition that is always true and makes the commit asynchronous. A power cut may lose the last second of commits,
- * a killed process loses nothing.
+ * but a killed process loses nothing.
  */
 export const asyncCommit = (sql: Sql): Part =>
   sql`set_config('synchronous_commit', 'off', true) is not null`;

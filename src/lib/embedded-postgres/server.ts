@@ -151,7 +151,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Also tries the socket, because a zombie looks alive by its pid. Reads no files, because a serving process may not. */
+/**
+ * Also tries the socket, because a zombie looks alive by its pid. Reads no files: a serving process lacks permission.
+ */
 async function waitUntilGone({ pid, socketFolder }: Address, everyMs: number) {
   while (isAlive(pid) && (await isListening(socketFolder))) {
     await sleep(everyMs, undefined, { ref: false });

@@ -47,10 +47,7 @@ const reservedShare = 4;
 const idleConnectionMs = 4_000;
 const maxIdleConnectionMs = 30_000;
 
-/**
- * Posts to URLs that users entered. Every failure of the receiver becomes an outcome within the deadline. Only our own
- * bugs throw.
- */
+/** Posts to URLs that users entered. Every failure of the receiver becomes an outcome in time. Only our bugs throw. */
 export function createOutbound({ allow, http, perHostConnections, resolve }: Settings) {
   const rules = { allow: parseAllowList(allow), http };
   const names = createResolve({ systemNames: allow.length > 0 });
@@ -68,13 +65,13 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     const { Agent } = await import('undici');
     return new Agent({
       connect: guardedConnector(guard),
-      // Slots become free a moment before their connection does, which would open another one.
+      // A slot becomes free a moment before its connection, so without this limit undici would open another connection.
       connections: perHostConnections,
       allowH2: false,
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: idleConnectionMs,
       keepAliveMaxTimeout: maxIdleConnectionMs,
-      // Both limit the time between two pieces. Our deadline limits the whole.
+      // Off: both limit the time between two pieces, and our deadline limits the whole request.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

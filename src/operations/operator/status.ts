@@ -158,7 +158,7 @@ export const formatBytes = (bytes: number) =>
 
 const dayMs = 86_400_000;
 
-/** The newest backup is late after twice the interval between the last two. A single one, such as before an upgrade, is never late. */
+/** The newest backup is late after twice the interval between the last two. A single backup is never late. */
 export function judgeBackups([newest, previous]: readonly Date[], now: Date): StatusFinding {
   const name = 'backup';
   if (!newest) {
