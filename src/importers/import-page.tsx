@@ -105,7 +105,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
       {status === 'failed' ? (
         <Notice
           kind="failed"
-          text={`The import stopped: ${toSentence(row.reason ?? 'unknown reason')} Imported rows stay. Continue imports the rest.`}
+          text={`${toSentence(row.reason ?? 'unknown reason')} Imported rows stay. Continue imports the rest.`}
         />
       ) : null}
       <p>
@@ -296,18 +296,23 @@ function FilePart({ file }: { file: ImportFile }) {
   );
 }
 
+/** Counts of a stopped import are from its check. */
+const surveyHeads: Partial<Record<Import['status'], string>> = {
+  finished: 'In the survey',
+  failed: 'In the survey before',
+};
+
 function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] }) {
   const inFiles = monthsOfFiles(files);
   const isOver = row.status === 'finished';
   const inSurvey = (isOver ? row.after : row.before) ?? {};
-  const isStopped = row.status === 'failed';
   const months = [...new Set([...Object.keys(inFiles), ...Object.keys(inSurvey)])].sort().reverse();
   if (Object.keys(inFiles).length === 0) return null;
   const type = row.type ?? 'nps';
   const cells = (name: string, file: Counted, survey: Counted) => [
     name,
     ...figuresOf(type, file),
-    ...figuresOf(type, survey),
+    ...(row.survey_id ? figuresOf(type, survey) : []),
     ...(isOver ? [<Match file={file} survey={survey} />] : []),
   ];
   return (
@@ -319,15 +324,12 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
           { head: 'Month' },
           { head: 'In the files', number: true },
           { head: 'Score', number: true },
-          {
-            head: isOver
-              ? 'In the survey'
-              : isStopped
-                ? 'In the survey before'
-                : 'In the survey now',
-            number: true,
-          },
-          { head: 'Score', number: true },
+          ...(row.survey_id
+            ? [
+                { head: surveyHeads[row.status] ?? 'In the survey now', number: true },
+                { head: 'Score', number: true },
+              ]
+            : []),
           ...(isOver ? [{ head: 'Result' }] : []),
         ]}
         rows={[

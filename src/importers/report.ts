@@ -85,7 +85,7 @@ export function verdict({ inFile, before, after, imported }: Figures): string {
   const others = after.responses - inFile.responses;
   if (others > 0) return `All imported: the survey has ${others} more from elsewhere.`;
   if (isDeepEqual(inFile, after)) return 'All imported: file and survey match.';
-  const erased = imported.erased > 0 ? `, ${imported.erased} of them of erased people` : '';
+  const erased = imported.erased > 0 ? ` (${imported.erased} of erased people)` : '';
   return `File and survey differ. Missing in the survey: ${responsesText(-others)}${erased}.`;
 }
 

@@ -322,7 +322,7 @@ test('import skips erased people', async () => {
   assert.match(stdout, /^of erased people +2 +skipped$/m);
   assert.match(
     stdout,
-    /^File and survey differ\. Missing in the survey: 2 responses, 2 of erased people\.$/m,
+    /^File and survey differ\. Missing in the survey: 2 responses \(2 of erased people\)\.$/m,
   );
   const unsubscribed = file('list.csv', 'Email,Unsubscribed At\nann@people.test,2024-05-01\n');
   await take('delighted', survey, unsubscribed);

@@ -129,7 +129,7 @@ test('report shows columns, rows, figures and invalid rows', async () => {
     /3 +skipped: CSAT, CES$/m,
     /^in the file +4 +2 +1 +1 +25$/m,
     /^in the survey after +3 +2 +1 +0 +67$/m,
-    /Missing in the survey: 1 response,/,
+    /Missing in the survey: 1 response \(/,
     /a\.csv, line 11, column "Score"/,
     /and 2 more$/,
   ]) {

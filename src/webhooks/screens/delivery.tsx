@@ -145,9 +145,7 @@ export function explain(
   const result = resultOf(last);
   switch (status) {
     case 'delivered':
-      return attempts === 1
-        ? 'Delivered on the first attempt.'
-        : `Delivered on attempt ${attempts}.`;
+      return attempts === 1 ? 'The first attempt succeeded.' : `Attempt ${attempts} succeeded.`;
     case 'skipped':
       return attempts === 0
         ? 'The webhook was off. Once it is on, use Redeliver to send this event.'

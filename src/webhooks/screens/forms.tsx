@@ -81,11 +81,13 @@ function cellsOf(webhook: WebhookRow, { here, outcomes }: CellContext) {
       {webhook.deactivated_reason ? (
         <span class="sub block">{webhook.deactivated_reason}</span>
       ) : null}
+    </>,
+    <>
+      <SmallUptime outcomes={outcomes} />
       {failedDays > 0 ? (
-        <span class="sub block">Failures on {counted(failedDays, 'day')}</span>
+        <span class="sub block">Failed on {counted(failedDays, 'day')}</span>
       ) : null}
     </>,
-    <SmallUptime outcomes={outcomes} />,
     webhook.events.join(', '),
     webhook.last_delivery_at ? <Time at={webhook.last_delivery_at} show="ago" /> : 'None yet',
   ];

@@ -348,7 +348,11 @@ async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
             ) : null}
           </Secret>
         ) : null}
-        <Standing webhook={webhook} days={days} />
+        <Standing
+          webhook={webhook}
+          days={days}
+          newest={page > 1 || status ? undefined : rows.find((row) => row.status !== 'pending')}
+        />
         <DeliveryList
           deliveries={rows}
           total={total}

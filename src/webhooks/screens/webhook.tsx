@@ -22,7 +22,14 @@ import {
 } from '../shown-deliveries.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
-export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
+type StandingProps = {
+  webhook: WebhookRow;
+  days: DayOfDeliveries[];
+  /** Undefined if the list starts elsewhere. */
+  newest: ListedDelivery | undefined;
+};
+
+export function Standing({ webhook, days, newest }: StandingProps) {
   const { kind, text } = standingOf(webhook);
   return (
     <div id="standing" class="stack">
@@ -41,7 +48,7 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
             </span>
           </div>
           <Uptime days={days} />
-          <p class="sub">{describeStanding(webhook, days)}</p>
+          <p class="sub">{describeDays(days, newest)}</p>
           <details class="reveal">
             <summary>Show as table</summary>
             <DataTable
@@ -65,14 +72,14 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
   );
 }
 
-/** Failures of the past and the outcome of the newest event, which decides the state. */
-function describeStanding({ failure_count, active }: WebhookRow, days: readonly DayOfDeliveries[]) {
+/** The newest outcome and the failures before it, which may differ. */
+function describeDays(days: readonly DayOfDeliveries[], newest: ListedDelivery | undefined) {
   const failed = days.reduce((sum, day) => sum + day.failed, 0);
   const of = days.reduce((sum, day) => sum + day.delivered + day.skipped, failed);
   if (of === 0) return 'No events yet.';
-  const newest = failure_count > 0 ? 'The newest event failed.' : 'The newest event was delivered.';
+  const was = newest?.status === 'failed' ? 'failed' : `was ${newest?.status}`;
   const past = `${count(failed)} of ${counted(of, 'event')} failed in ${days.length} days.`;
-  return active ? `${newest} ${past}` : past;
+  return newest ? `The newest event ${was}. ${past}` : past;
 }
 
 const factsOf = (webhook: WebhookRow): [string, Child][] => [

@@ -100,7 +100,7 @@ test('a test event shows its result and its delivery', async () => {
   assert.ok(shown.includes(row!.body));
   const signature = createHmac('sha256', secret).update(row!.body).digest('hex');
   assert.ok(shown.includes(`X-Service-Signature: ${signature}`));
-  assert.match(shown, /Delivered on the first attempt\./);
+  assert.match(shown, /The first attempt succeeded\./);
 });
 
 test('a failed test event shows its status', async () => {
