@@ -16,8 +16,8 @@ export type AuditChange = { from: AuditValue; to: AuditValue };
 export type AuditDetail = AuditValue | Readonly<Record<string, AuditChange>>;
 
 /**
- * Records an act in the act's own transaction. `details.name` is the target's current name, with addresses masked; an
- * act that deletes its target must provide it.
+ * Records an act in the act's own transaction. `details.name` is the target's current name, with addresses masked. An
+ * act that deletes its target must provide the name.
  */
 export async function recordAct(tx: Sql, act: AuditedAct): Promise<void> {
   const { orgId, actor, target, details = {} } = act;

@@ -33,7 +33,7 @@ export type ContactToSave = {
   email: string;
   name: string | null;
   properties: Record<string, unknown>;
-  /** `sending` marks a claimed email; imports set `sent` and `responded`. */
+  /** `sending` marks a claimed email. Imports set `sent` and `responded`. */
   status?: 'pending' | 'sending' | 'sent' | 'responded';
   sent_at?: Date | null;
   responded_at?: Date | null;

@@ -72,7 +72,7 @@ type Line = { line: number; contact: CheckedContact };
 /**
  * Imports the contacts of an upload. Rows without a valid address are skipped and listed, and repeated addresses are
  * skipped. Importing twice changes nothing. Without a single valid address the upload keeps waiting, because another
- * column may have them.
+ * column may have the addresses.
  */
 export async function importUpload({ db }: { db: Db }, by: Writer, list: MappedList) {
   const { upload } = list;

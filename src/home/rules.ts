@@ -61,7 +61,7 @@ export function chooseKind(scopes: readonly HomeScope[], query: KindQuery): Home
   );
 }
 
-/** Filters by property with their names in the API; the last value of each counts. */
+/** Filters by property with their names in the API. The last value of each one counts. */
 type PropertyQuery = { [parameter: `property.${string}`]: string };
 
 const prefix = 'property.';

@@ -245,7 +245,7 @@ const batchSize = 500;
 export type ImportCounts = ReturnType<typeof zeroImportCounts>;
 
 type ImportSteps = {
-  /** Skips the rows that an earlier run has imported, with its counts. */
+  /** Skips the rows that an earlier run has imported, and continues that run's counts. */
   from?: { done: number; imported: ImportCounts };
   /** Runs in the transaction of each batch. */
   inBatch?: (tx: Sql, done: number, imported: ImportCounts) => Promise<unknown>;

@@ -23,7 +23,7 @@ export type MailLinkTools = {
   publicUrl: string;
 };
 
-/** Anyone can request links for a member; this limit keeps them from flooding the inbox. */
+/** Anyone can request links for a member, so a limit keeps them from flooding the inbox. */
 const maxResetLinks = 5;
 
 /** Mails an invitation unless it was withdrawn, replaced or accepted in the meantime. */

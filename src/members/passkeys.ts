@@ -197,7 +197,7 @@ function belongsTo({ member_id }: StoredPasskey, handle: string | undefined): bo
   );
 }
 
-/** `PublicKeyCredential.toJSON()`. Checks what reaches the database; the library checks the rest. */
+/** `PublicKeyCredential.toJSON()`. Checks what reaches the database. The library checks the rest. */
 const Credential = v.pipe(
   v.string(),
   v.parseJson(),

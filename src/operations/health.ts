@@ -97,7 +97,7 @@ const mailSentence = (problem: ServerProblem | null) =>
 const runnerDown = ({ state }: RunnerState) =>
   state === 'running' ? undefined : `the job runner of this process is not running: ${waits}`;
 
-/** `/healthz` checks nothing. `/readyz` runs all checks; warnings are shown but don't affect readiness. */
+/** `/healthz` checks nothing. `/readyz` runs all checks. Warnings are shown but don't affect readiness. */
 export function healthRoutes(checks: Checks, warnings: Checks = {}) {
   type Results = Awaited<ReturnType<typeof findFailedChecks>>[];
   let running: Promise<Results> | undefined;

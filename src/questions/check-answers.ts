@@ -12,7 +12,7 @@ export type StoredAnswers = Readonly<Record<string, StoredAnswer>>;
 
 export type AnswerChanges = { added: StoredAnswers; removed: string[] };
 
-/** Checks posted answers to the questions of a response; an empty one removes the answer. One mistake refuses all. */
+/** Checks posted answers to a response's questions. An empty answer removes the old one. One mistake refuses all. */
 export function checkAnswers(
   questions: readonly Question[],
   posted: readonly PostedAnswer[],

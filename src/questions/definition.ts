@@ -271,7 +271,7 @@ function mergeQuestion(old: Question | undefined, input: QuestionInput, name: st
 const keep = <T>(given: T | null | undefined, stored: T | null | undefined) =>
   given === undefined ? (stored ?? null) : given;
 
-/** An option without an id is the stored one with the same label, or else a new one. */
+/** An option without an id is the stored option with the same label, or else a new option. */
 function mergeOptions(given: QuestionInput['options'], stored: Question | undefined) {
   if (given === undefined) return stored?.options ?? null;
   const named = new Set(given?.map(({ id }) => id));

@@ -214,7 +214,7 @@ function publishAnswered(
 const maxProperties = 20;
 const maxValueLength = 500;
 
-/** Reads the properties that a website passes with an embedded survey. Visitors can forge them; only plain values are kept. */
+/** Reads properties that a website passes to an embedded survey. Visitors can forge them. Keeps only plain values. */
 export function readEmbedProperties(
   input: unknown,
 ): Record<string, string | number | boolean> | null {

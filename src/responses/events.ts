@@ -14,7 +14,7 @@ export type Excerpt = (
   people: { orgId: string; names: readonly string[]; emails: readonly string[]; language: string },
 ) => Promise<string>;
 
-/** Respondents wait no longer for the excerpt; a job then publishes the event. */
+/** Respondents wait no longer for the excerpt. A job then publishes the event. */
 const maxExcerptWaitMs = 3_000;
 
 type EventContext = Pick<

@@ -242,7 +242,7 @@ async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly Person
 
 type AnsweringPerson = CheckedContact & { status: 'responded'; responded_at: Date };
 
-/** One entry per person; later responses win. */
+/** One entry per person. Later responses win. */
 function peopleOf(responses: readonly PersonsResponse[]) {
   const people = new Map<string, AnsweringPerson>();
   const inTime = [...responses].sort((one, other) => +one.created_at - +other.created_at);

@@ -55,7 +55,7 @@ const cookieSeconds = 365 * 24 * 3600;
 
 type PageTools = AnswerTools & { publicUrl: string };
 
-/** Only a POST records an answer; opening a link never does. */
+/** Only a POST records an answer. Opening a link never does. */
 export function answerPages(settings: Omit<PageTools, 'record'>) {
   const tools = { ...settings, record: createAnswerRecorder(settings.db) };
   const pages = new Hono().use('/e/*', inFrame).route('/', embedScript());
@@ -176,7 +176,7 @@ export function readAnsweredCookie(c: Context, shareId: string): string | null {
   return responseId && isUuid(responseId) ? responseId : null;
 }
 
-/** Contains only the response's id; its path limits it to this survey. */
+/** Contains only the response's id. The cookie's path limits it to this survey. */
 const setAnsweredCookie = (
   c: Context,
   { publicUrl }: PageTools,

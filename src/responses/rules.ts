@@ -12,7 +12,7 @@ import {
 /** Older visits say nothing about who gave the answer. */
 const maxVisitAgeMs = 10_000;
 
-/** A machine posts one score after another; people who change their mind take longer. */
+/** A machine posts one score after another. People who change their mind take longer. */
 const maxPostGapMs = 2_000;
 
 export type Submission = {

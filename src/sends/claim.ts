@@ -93,7 +93,7 @@ async function judgeSend(
   submitted: readonly SubmittedContact[],
   usageOf: typeof lockUsage,
 ) {
-  // Pipelined in one round trip; the locks are taken in this order.
+  // Pipelined in one round trip. The locks are taken in this order.
   const [settings, , complaints] = await Promise.all([
     usageOf(tx, survey.orgId),
     lockOpenSurvey(tx, survey),

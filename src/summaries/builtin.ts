@@ -21,8 +21,8 @@ const maxCharacters = 2000;
 const longWord = /\S{60}/g;
 
 /**
- * Loaded on first use: it takes half a second and 50 MB. Only the worker thread may import this file, otherwise the
- * executable contains the model twice.
+ * Loaded on first use: it takes half a second and 50 MB. Only the worker thread may import this file, because the
+ * executable would otherwise contain the model twice.
  */
 const reader = lazy(loadReader);
 

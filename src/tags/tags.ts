@@ -22,7 +22,7 @@ export async function createTag(db: Db, writer: Writer, input: TagInput): Promis
   });
 }
 
-/** Ids of tags by name. Creates missing tags in the caller's transaction; names are matched case-insensitively. */
+/** Ids of tags by name. Creates missing tags in the caller's transaction. Names are matched case-insensitively. */
 export async function ensureTags(
   tx: Sql,
   writer: Writer,

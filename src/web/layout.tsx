@@ -70,7 +70,7 @@ type PageContent = {
   sender?: Sender | undefined;
   /** Additional CSS. */
   style?: string;
-  /** Runs at the end of the page; it may call the service and nothing else. */
+  /** Runs at the end of the page. May call the service and nothing else. */
   script?: string | undefined;
   body: Child;
   footer?: Child;

@@ -119,7 +119,7 @@ export const Moment = v.pipe(
   v.transform((text) => new Date(text)),
 );
 
-/** Keeps a day as text, for a start in another time zone. */
+/** Keeps a day as text, because the caller computes its start in another time zone. */
 export const DayOrMoment = v.pipe(
   MomentText,
   v.transform((text) => (text.length === 10 ? { day: text } : { moment: new Date(text) })),

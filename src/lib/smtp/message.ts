@@ -92,7 +92,7 @@ function addPart(root: MimeNode, contentType: string, content: string) {
   part.setContent(content);
 }
 
-/** Builds synchronously, which nodemailer's streams cannot: the marks need no encoding. */
+/** Builds synchronously, unlike nodemailer's streams. The marks need no encoding. */
 function build(root: MimeNode): string {
   const head = root.buildHeaders();
   const parts = root.childNodes.map(
