@@ -70,7 +70,7 @@ test('importing the same file twice changes nothing', async () => {
   });
 });
 
-test('equal anonymous rows are all imported, once', async () => {
+test('equal anonymous rows are all imported, but only once', async () => {
   const where = await survey();
   const file = `score,created_at\n${'9,2024-01-01\n'.repeat(1500)}`;
   assert.deepEqual(await importResponses(tools, where, file), {
@@ -85,7 +85,7 @@ test('equal anonymous rows are all imported, once', async () => {
   });
 });
 
-test('equal rows of one person are all imported, once', async () => {
+test('equal rows of one person are all imported, but only once', async () => {
   const where = await survey();
   const lines = ['9,2024-01-01,ann@people.test', '9,2024-01-01,Ann@People.test'];
   for (const [many, imported] of [

@@ -299,7 +299,7 @@ test('requesting new analyses locks responses in the order of ids', async () => 
   assert.equal((await asking!).answers, 2);
 });
 
-test('released and imported comments are queued, imports as history', async () => {
+test('released comments are queued as new, imported ones as history', async () => {
   const orgId = await makeOrganization(db, { ai_enabled: true });
   const writer = commandWriter(orgId);
   const surveyId = await makeSurvey(db, orgId);

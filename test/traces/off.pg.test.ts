@@ -63,7 +63,7 @@ test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing', async () 
   assert.deepEqual(collector.spans, []);
 });
 
-test('a hanging collector delays shutdown by at most 2 s, and no request', async () => {
+test('a hanging collector delays no request, and shutdown by at most 2 s', async () => {
   const hangs = createServer().listen(0, '127.0.0.1');
   await once(hangs, 'listening');
   after(() => hangs.close());
