@@ -22,7 +22,7 @@ export function openConnections(address: QueueAddress, log: Log) {
     idleTimeoutMillis: idleMs,
     keepAlive: true,
   });
-  // Without these listeners, a broken connection ends the process.
+  // These listeners keep a broken connection from ending the process.
   const logBroken = (error: Error) => log.debug({ err: error }, 'a jobs connection broke');
   pool.on('error', logBroken);
   pool.on('connect', (client) => client.on('error', logBroken));

@@ -3,7 +3,7 @@ import type { Db, Sql } from '../db/db.ts';
 import { withSchemaLock } from '../db/migrate.ts';
 import { type QueueAddress, urlOf } from './connections.ts';
 
-/** A crash costs an attempt. Ten failing attempts take some hours, with the queue's backoff. */
+/** A crash costs an attempt. The queue's backoff spreads ten attempts over some hours. */
 const maxAttempts = 10;
 
 export type JobOf<Payloads> = {

@@ -7,8 +7,8 @@ import { type QueueAddress, urlOf } from './connections.ts';
 
 const tryAgainMs = 250;
 /**
- * Other processes continue the work of a dead one within a second. Each sweep also proves that the session is alive,
- * well before Postgres would drop a silent connection (15 s).
+ * Another process continues the work of a dead process within a second. Each sweep also proves that the session is
+ * alive, well before Postgres would drop a silent connection (15 s).
  */
 const sweepMs = 900;
 /** Short, because each claimed row contains the name. */
@@ -19,8 +19,8 @@ const answerTimeoutMs = 5000;
 export type Lease = Awaited<ReturnType<typeof holdLease>>;
 
 /**
- * Holds names for claims while this process can reach Postgres: its own, and the names of its worker pools. When the
- * session breaks, other processes take over everything that these names have claimed, and this process gets a new name.
+ * Holds the names that this process and its worker pools claim work under, while the process can reach Postgres. When
+ * the session breaks, other processes take over the claims of these names, and this process gets a new name.
  */
 export async function holdLease(address: QueueAddress, log: Log, program: string) {
   const freed = signal<null>();
@@ -56,7 +56,7 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
     }
   }
 
-  /** A failed sweep ends the session, which may no longer prove that this process is alive. */
+  /** Ends the session after a failure, because a broken session no longer proves that this process is alive. */
   async function sweep() {
     if (sweeping) return;
     sweeping = true;
@@ -83,9 +83,9 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
   const timer = setInterval(sweep, sweepMs);
   void sweep();
   return {
-    /** The name in this process's claims, which are free again when the process dies. */
+    /** The name that this process claims work under. Its claims become free when the process dies. */
     id: () => current.id,
-    /** Published when jobs of a pool become free, because other work of its process may be free too. */
+    /** Published when jobs of a pool become free. Claims of the process that ran the pool may be free too. */
     freed,
     lost: () => current.session.lost,
     register(poolId: string) {
@@ -104,8 +104,8 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
 }
 
 /**
- * A separate connection that keeps the names alive. When the process dies in any way, Postgres ends the connection, and
- * other processes free the claims of these names. Not an advisory lock, because every role of the database, such as a
+ * A separate connection that keeps the names alive. When the process dies, Postgres ends the connection, and other
+ * processes free the claims of these names. An advisory lock is not safe, because every role of the database, such as a
  * reporter, could take it.
  */
 export async function openSession(address: QueueAddress, log: Log, program: string) {
@@ -123,9 +123,9 @@ export async function openSession(address: QueueAddress, log: Log, program: stri
   await client.connect();
 
   /**
-   * Sets the session's name together with the row, so that every visible row has a session until the session ends or a
-   * pooler gives it to another client. With the keepalive settings, Postgres notices within 15 s, instead of 2 hours,
-   * that a machine has vanished.
+   * Sets the name of the session in the statement that inserts the row, so that no visible row lacks a session. The row
+   * loses its session when the session ends or a pooler gives it to another client. The keepalive settings let Postgres
+   * notice a vanished machine within 15 s instead of 2 hours.
    */
   async function register(poolId: string) {
     await client.query(

@@ -20,8 +20,8 @@ const usual = { pollMs: 1000, stopWithinMs: 25_000 };
 const giveUpWithinMs = 2000;
 const startTimeoutMs = 3000;
 /**
- * Time for an ended instance to record the outcomes of its last jobs. Must exceed the longest block of the event loop,
- * because a job whose outcome comes later runs twice.
+ * Time for an ended instance to record the outcomes of its last jobs. Must exceed the longest pause of the event loop,
+ * because a job runs twice if its outcome is not recorded in time.
  */
 const recordWithinMs = 5000;
 const pauseMs = 200;
@@ -98,8 +98,8 @@ export async function startJobs(options: JobsOptions) {
 }
 
 /**
- * Starts an instance of Graphile's runner, and resolves when the instance has fetched jobs and listens for new ones. It
- * ends with the session of the lease, or when outcomes cannot be recorded, because Graphile then shuts down silently.
+ * Starts an instance of Graphile's runner. Resolves when the instance has fetched jobs and listens for new ones. The
+ * instance ends when the session of the lease ends, or when Graphile shuts down because it cannot record outcomes.
  */
 async function startInstance(options: JobsOptions, pollMs: number) {
   const { lease, log, concurrency, crontab = [] } = options;
@@ -109,12 +109,12 @@ async function startInstance(options: JobsOptions, pollMs: number) {
   const aboutToListen = once(events, 'pool:listen:success');
   const shuttingDown = once(events, 'pool:gracefulShutdown');
   const ended = Promise.race([lease.lost(), shuttingDown]).then(() => false);
-  /** An object instead of a promise, because awaiting a pool would wait for its end. */
+  /** An object, because a promise of the pool would only resolve when the pool ends. */
   const creation: { workerPool?: WorkerPool; registered?: Promise<void> } = {};
   events.once('pool:create', ({ workerPool }) => {
     creation.workerPool = workerPool;
     creation.registered = lease.register(workerPool.id);
-    holdUntil(creation.registered); // before that, no process could free its jobs
+    holdUntil(creation.registered); // no process could free the jobs of an unregistered pool
   });
 
   const inFlight = new Set<Promise<unknown>>();
@@ -158,8 +158,8 @@ async function startInstance(options: JobsOptions, pollMs: number) {
   }
 
   /**
-   * Graphile's promise resolves at its end, but never after some batches of outcomes could not be recorded, because
-   * the count of pending outcomes is wrong then. So the end of all jobs in flight counts too.
+   * Graphile's promise never resolves if some outcomes could not be recorded, because Graphile then miscounts its
+   * pending outcomes. So the runner also counts as empty once all jobs in flight have ended.
    */
   const emptied = () =>
     Promise.race([
@@ -179,7 +179,8 @@ async function startInstance(options: JobsOptions, pollMs: number) {
     pool.end().catch(() => {});
   }
 
-  // Follows Graphile's LISTEN on the same connection. A job announced earlier would wait for the poll.
+  // Ends after Graphile's LISTEN, because both use one connection. Jobs announced before LISTEN would wait for the
+  // poll.
   const listening = aboutToListen.then(([{ client }]) => client.query('select'));
   const started = Promise.all([creation.registered, fetched, listening]).then(() => true);
   const works = await withinMs(Promise.race([started, ended]), startTimeoutMs, () => false).catch(
@@ -199,8 +200,8 @@ async function startInstance(options: JobsOptions, pollMs: number) {
 }
 
 /**
- * Logs Graphile's errors as warnings, because we report their consequences, such as a restarted runner or a retried job.
- * Leaves out the line for every job, and metadata, which contains payloads.
+ * Logs Graphile's errors as warnings, because we report their consequences, such as a restarted runner or a retried
+ * job. Drops the line for every job. Drops metadata, because it contains payloads.
  */
 export const quietLogger = (log: Log) =>
   new Logger(() => (level, message, meta) => {
@@ -211,6 +212,6 @@ export const quietLogger = (log: Log) =>
     if (level === 'warning') log.debug({ from: 'graphile' }, withoutValues(message));
   });
 
-/** Marked as a lost connection, so that late queries of Graphile do not end the process. */
+/** The code marks a lost connection, so that late queries of Graphile do not end the process. */
 const hasEnded = () =>
   Object.assign(new Error('this runner has ended'), { code: 'CONNECTION_ENDED' });

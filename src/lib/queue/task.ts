@@ -11,7 +11,7 @@ export type JobRun = {
   id: string;
   /** 1 for the first attempt. */
   attempt: number;
-  /** The `traceparent` of the cause or, inside the job, of the job's span. */
+  /** The trace context of the cause. Inside the job, the trace context of the job's span. */
   traceparent: string | null;
   causedAt: Date;
 };
@@ -50,7 +50,7 @@ export function graphileTasks(tasks: Record<string, Task>, log: Log) {
   return list;
 }
 
-/** Runs a job in a span that continues the trace of its cause, and publishes the result. An error makes it retry. */
+/** Runs a job in a span that continues the trace of its cause. Rethrows errors, so that the queue retries the job. */
 export async function runJob(
   log: Log,
   job: JobRun,
@@ -66,7 +66,7 @@ export async function runJob(
     ended(false);
   } catch (error) {
     ended(true);
-    // Errors while Postgres is away belong to one outage, and an aborted job is left to another process.
+    // The outage itself is logged once, and another process runs an aborted job.
     const isExpected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
     const fields = { err: error, task, job: job.id, attempt: job.attempt };
     log[isExpected ? 'debug' : 'error'](fields, 'a job failed and will be tried again');

@@ -112,7 +112,7 @@ const piecesOf = (text: string) =>
 
 function namesIn(nlp: (text: string) => Nlp, piece: string): string[] {
   const doc = nlp(piece.replace(/\[(?:email|phone|name)\]/g, ','));
-  // Looking for phrases is as slow as tagging, and every name has a word with one of these tags.
+  // The search for phrases is slow, so skip text without these tags. Every name has a word with one of them.
   if (!doc.termList().some(({ tags }) => tags?.has('Person') || tags?.has('ProperNoun'))) return [];
   const people = doc.people().terms().out('array') as string[];
   const proper = doc.match('#ProperNoun').not('(#Place|#Organization|#Date|#Acronym)');

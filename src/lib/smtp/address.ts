@@ -34,7 +34,7 @@ export function normalizeEmail(text: string): string | undefined {
 
 const isAscii = (text: string) => /^[\x21-\x7e]*$/.test(text);
 
-/** The key that addresses, even invalid ones, are compared by. */
+/** Key for comparing addresses, including invalid ones. */
 export const addressKey = (text: string) => (mailableAddress(text) ?? text.trim()).toLowerCase();
 
 /**

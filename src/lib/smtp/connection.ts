@@ -97,7 +97,7 @@ function connectionOptions(settings: SmtpSettings) {
     requireTLS: tls === 'required',
     opportunisticTLS: tls === 'opportunistic',
     ignoreTLS: tls === 'none',
-    // Unverified encryption is better than none, which is the fallback of `opportunistic`.
+    // With `opportunistic`, a rejected certificate would mean no encryption at all.
     tls: { rejectUnauthorized: verify && tls !== 'opportunistic' },
     name: helo ?? undefined,
     connectionTimeout: connectTimeoutMs,
@@ -186,8 +186,9 @@ type Conversation = ReturnType<typeof converse>;
 const maxReplyLength = 64 * 1024;
 
 /**
- * Takes over a connection that nodemailer has opened and logged in to, and that it still watches for errors, silence and
- * the end. nodemailer's own sending inspects every byte and uses streams, which would be most of the cost of a mail.
+ * Sends commands on a connection that nodemailer has opened and logged in to. nodemailer still watches it for errors,
+ * silence and the end. nodemailer's own sending inspects every byte and uses streams, which would be most of the cost
+ * of a mail.
  */
 export function converse(smtp: SMTPConnection) {
   const socket = smtp._socket || undefined;
@@ -323,7 +324,7 @@ const asksForMore = (code: number) => kindOf(code) === 3;
 const isTransient = (code: number) => kindOf(code) === 4;
 const isRefusal = (code: number) => isTransient(code) || kindOf(code) === 5;
 
-/** 421 means too busy or too many connections, 454 try later. */
+/** Code 421 means "too busy" or "too many connections". Code 454 means "try later". */
 export const isThrottled = (outcome: MailOutcome) =>
   outcome.kind === 'refused' && (outcome.code === 421 || outcome.code === 454);
 

@@ -53,7 +53,7 @@ export function compose(template: MessageTemplate): (filling: Filling) => Buffer
   };
 }
 
-/** A placeholder that the template cannot contain, because it is its hash. */
+/** A hash of the template, so the template cannot contain it. */
 function markOf(template: MessageTemplate): string {
   return createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 20);
 }
@@ -92,7 +92,7 @@ function addPart(root: MimeNode, contentType: string, content: string) {
   part.setContent(content);
 }
 
-/** Builds synchronously, unlike nodemailer's streams. The marks need no encoding. */
+/** Joins the parts synchronously. nodemailer's own builder uses streams, and the marks need no encoding. */
 function build(root: MimeNode): string {
   const head = root.buildHeaders();
   const parts = root.childNodes.map(
@@ -209,7 +209,7 @@ function slotValue(slots: Readonly<Record<string, string>>, name: string): strin
 
 const plainWord = /^[A-Za-z0-9_-]{1,72}$/;
 
-// 76 are allowed. A soft line break needs one, an encoded dot two.
+// A line may have 76 characters. A soft line break adds one, and an encoded dot adds two.
 const maxLineLength = 73;
 
 /** Encodes dots at the start of lines, because some servers do not undo dot-stuffing. */

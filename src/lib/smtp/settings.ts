@@ -1,4 +1,4 @@
-/** `opportunistic` encrypts if the server can and does not verify its certificate. */
+/** `opportunistic` encrypts if the server supports encryption, and never verifies the certificate. */
 type TlsMode = 'implicit' | 'required' | 'opportunistic' | 'none';
 
 export type SmtpSettings = {

@@ -18,7 +18,7 @@ export type SendOptions = {
   group?: string | undefined;
   /**
    * Called once, when a connection is ready and before the first byte is sent. Record here that the message may have
-   * arrived. With false, it is not sent.
+   * arrived. If it resolves to false, the message is not sent.
    */
   mayLeave?: (() => Promise<boolean>) | undefined;
 };
@@ -122,8 +122,8 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
 
   return {
     /**
-     * Returns the outcome and never throws for server errors. An aborted signal resolves at once: `lost` before the
-     * final dot, `unknown` after it.
+     * Resolves to the outcome and never rejects for server errors. After an abort, it resolves at once: to `lost`
+     * before the final dot, to `unknown` after it.
      */
     send(envelope: Envelope, bytes: Buffer, sendOptions: SendOptions = {}) {
       const sending = send(envelope, bytes, sendOptions);
@@ -156,8 +156,8 @@ const minFailures = 3;
 const minFailingMs = 3000;
 
 /**
- * Tracks whether the server works. A rejected login is a problem at once, other failures when they repeat. A probe
- * notices when the problem is over, rarely enough not to be locked out for wrong logins.
+ * Tracks whether the server works. A rejected login is a problem at once, and other failures are a problem when they
+ * repeat. A probe notices when the server works again. It runs rarely, so that wrong logins do not lock us out.
  */
 function createHealth({
   probe,

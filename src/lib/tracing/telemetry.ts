@@ -92,7 +92,7 @@ function logAtMostEvery(ms: number, log: Log): DiagLogger {
   return { error: warn, warn, info: debug, debug, verbose: debug };
 }
 
-/** The SDK logs a component, a message, which may be an error as JSON, and data, which is dropped. */
+/** The SDK logs a component, a message and data. The message may be JSON of an error. The data is dropped. */
 function messageOf(parts: readonly unknown[]): string {
   const text = parts.filter((part) => typeof part === 'string').join(': ');
   const message = /"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];

@@ -21,7 +21,7 @@ export function parse<const S extends v.GenericSchema>(
   throw new Refusal('invalid', more > 0 ? `${shown}; and ${more} more` : shown);
 }
 
-/** The errors in the fields that an option of a union knows and the input has, or else the error of the union. */
+/** Returns a union's errors in fields that the input has, or else the error of the union as a whole. */
 function exactIssues(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown>[] {
   const inside = (issue.type === 'union' ? (issue.issues ?? []) : []).filter(
     ({ path, expected, received }) =>
@@ -184,8 +184,8 @@ const refuse = (what: string) =>
 const names = lazy(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
 
 /**
- * True for a tag such as `en` or `pt-BR`. `english` is well-formed but no language. All two-letter codes have names,
- * three-letter codes only some.
+ * True for a tag such as `en` or `pt-BR`, and false for a well-formed word such as `english`. `Intl` has names for all
+ * two-letter codes, but only for some three-letter codes.
  */
 export function isLanguage(tag: string): boolean {
   try {

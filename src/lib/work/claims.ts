@@ -9,7 +9,9 @@ export const requeue = Symbol('requeue');
 export type Claim = {
   by: string;
   atMost: number;
-  /** Ids that this process already has. Other rows of its lease are free, because the reply to their claim was lost. */
+  /**
+   * Ids that this process already has. It never got the reply that claimed the lease's other rows, so they are free.
+   */
   known: readonly string[];
 };
 
@@ -92,7 +94,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   async function wake(group: Group) {
     const queue = queueOf(group);
     queue.hasMore = true;
-    await queue.claiming?.catch(() => {}); // that claim may have read the table too early
+    await queue.claiming?.catch(() => {}); // a running claim may have read the table too early
     if (queue.hasMore) await claim(queue);
     advance(queue);
   }

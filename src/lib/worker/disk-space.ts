@@ -8,7 +8,7 @@ export type DiskSpace = { freeBytes: number; totalBytes: number };
 
 type Stats = { bavail: number; blocks: number; bsize: number };
 
-/** After the process has lost access to files, a short-lived thread reads this folder alone. */
+/** If the process has lost access to files, a thread reads the folder. The thread may read nothing else. */
 export async function readDiskSpace(folder: string): Promise<DiskSpace> {
   const isAllowed = !process.permission || process.permission.has('fs.read', folder);
   const { bavail, blocks, bsize } = isAllowed ? statfsSync(folder) : await readInThread(folder);

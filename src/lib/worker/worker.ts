@@ -28,9 +28,9 @@ export class WorkerError extends Error {
 export type Worker = ReturnType<typeof createWorker>;
 
 /**
- * Runs tasks one after the other in a thread, which starts with the first task. A task that exceeds its limit,
- * including its wait, fails, and its thread is terminated. A thread that crashes fails only its task, and the next task
- * starts another thread.
+ * Runs tasks one after the other in a thread, which starts with the first task. A task fails when it exceeds its limit,
+ * which includes the wait for earlier tasks. If it was running, its thread is terminated. A thread that crashes fails
+ * only its task, and the next task starts another thread.
  *
  *     const worker = createWorker({ program: () => new URL('./thread.ts', import.meta.url), ... });
  *     await worker.run({ name: 'hash', input: text, group: tenant, limitMs: 2_000 });
@@ -122,8 +122,8 @@ function startThread(program: ThreadProgram, { heapMb, onExit }: ThreadOptions) 
 }
 
 /**
- * Without this, a thread would start with the original permissions of the process, including dropped ones. A program
- * in a checkout must read its files.
+ * A thread starts with the original permissions of the process, even after the process has dropped them. `--permission`
+ * removes them. A program in a checkout must read its files.
  */
 const permissionsFor = (program: ThreadProgram) =>
   typeof program === 'string' ? ['--permission'] : ['--permission', '--allow-fs-read=*'];
