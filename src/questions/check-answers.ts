@@ -6,13 +6,13 @@ import { maxAnswerText, maxOtherText, type Question } from './definition.ts';
 /** An answer as it was posted: the fields of a form, or a member of a JSON list. */
 export type PostedAnswer = { questionId: string; value: unknown; other?: unknown };
 
-/** Answers as they are stored, by question id. A text has no `value`, and neither has "other" alone. */
+/** Answers as they are stored, by question id. `value` is missing in a text answer, and if only "other" was chosen. */
 export type StoredAnswer = { value?: string | number | string[]; other?: string; text?: string };
 export type StoredAnswers = Readonly<Record<string, StoredAnswer>>;
 
 export type AnswerChanges = { added: StoredAnswers; removed: string[] };
 
-/** Checks posted answers to a response's questions. An empty answer removes the old one. One mistake refuses all. */
+/** Checks posted answers. An empty answer removes the stored one. One invalid answer refuses the whole request. */
 export function checkAnswers(
   questions: readonly Question[],
   posted: readonly PostedAnswer[],

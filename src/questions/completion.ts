@@ -14,7 +14,7 @@ const maxSwept = 1000;
 
 type PublishTools = { db: Db; excerpt: Excerpt };
 
-/** Publishes response.completed once and queues the texts for analysis. The event has no text that was erased meanwhile. */
+/** Publishes response.completed once, leaves out erased texts, and queues the texts for analysis. */
 export async function publishCompleted(
   tools: PublishTools,
   job: JobPayloads['questions.publish_completed'],
@@ -54,7 +54,10 @@ export async function publishCompleted(
   if (!isCurrent) await publishCompleted(tools, job, traceparent);
 }
 
-/** Completes answers that were saved but not sent for a while, that were released, or that a dead process has left. */
+/**
+ * Completes answers that were saved a while ago and never sent. Also completes answers of released responses, and
+ * answers that a dead process did not finish.
+ */
 export async function sweepCompletions(tools: PublishTools) {
   await completeUnsubscribed(tools.db);
   const errors: unknown[] = [];
@@ -124,7 +127,7 @@ async function listDue(sql: Sql) {
     limit ${maxSwept}`;
 }
 
-/** Without a subscriber there is nothing to publish, so one statement completes all such answers. */
+/** Completes all answers that have no subscriber in one statement, because there is nothing to publish. */
 async function completeUnsubscribed(sql: Sql) {
   await sql`
     -- all organizations

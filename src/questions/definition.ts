@@ -178,8 +178,8 @@ export const Question = v.object({
 });
 
 /**
- * The questions of a survey after a change. Answered questions that the new list omits are archived, after all others.
- * Fields that a question omits keep their value.
+ * The questions of a survey after a change. Answered questions that the new list omits are archived at the end of the
+ * list. Fields that a question omits keep their value.
  */
 export function mergeQuestions(
   before: readonly Question[],
@@ -212,7 +212,7 @@ export function mergeQuestions(
   return [...asked, ...merged.filter(({ archived }) => archived), ...leftOut];
 }
 
-/** The questions for a copy of their survey, without archived ones and without ids, so that they get new ones. */
+/** The questions for a copy of their survey. Archived questions and ids are left out, so that the copy gets new ids. */
 export const copyQuestions = (questions: readonly Question[]): QuestionsInput =>
   askedOf(questions).map(({ id: _id, ...question }) => question);
 

@@ -20,7 +20,7 @@ export const isPublished = (sql: Sql): Part => sql`
     where a.org_id = r.org_id and a.response_id = r.id and a.completed_at is not null
   )`;
 
-/** The ids of responses whose texts are older than so many days. */
+/** The ids of responses with texts that are older than `days` days. */
 export const oldWords = (
   sql: Sql,
   orgId: string,

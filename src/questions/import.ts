@@ -35,8 +35,8 @@ export function createSamples() {
 type Samples = ReturnType<typeof createSamples>['samples'];
 
 /**
- * The questions of a survey by their texts. Missing ones are added as archived, so that respondents see no change. The
- * lock blocks answers, so it must end before rows are imported.
+ * Returns the questions of a survey by their texts. Adds missing questions as archived, so that respondents see no
+ * change. The lock blocks answers, so import the rows afterwards.
  */
 export async function ensureQuestions(db: Db, { orgId, surveyId }: OrgSurvey, samples: Samples) {
   if (samples.size === 0) return new Map<string, Question>();

@@ -53,7 +53,7 @@ import {
 /** Ten texts of 5,000 characters, each of nine bytes in a form. */
 const largestBody = 512 * 1024;
 const maxAttempts = 3;
-/** A script saves each question, so that a respondent sends a request for each. */
+/** The script saves each question in a separate request, so each respondent sends several. */
 const maxSharedPerMinute = maxScoresPerMinute * maxQuestions;
 
 /** Pages that accept answers to follow-up questions. A form sends them, but JSON only saves them. */

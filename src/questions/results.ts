@@ -106,7 +106,7 @@ export type CountedAnswers = { questions: Question[]; tally: Tally; counts: Answ
 
 type Counting = { surveyId: string; scope: NpsScope; category: Category | null };
 
-/** The JSON of `CountedAnswers`: one range of an index for each option, however many responses there are. */
+/** The JSON of `CountedAnswers`. Each option reads one range of an index, even with many responses. */
 export const countAnswers = (
   sql: Sql,
   orgId: OrgId,

@@ -100,7 +100,7 @@ export async function getCannedText(
   return row;
 }
 
-/** Undefined for an id of no text, such as an empty one. */
+/** Returns undefined if no text has the id, which may be empty. */
 export async function findCannedText(sql: Sql, orgId: string, id: string) {
   return (await listCannedTexts(sql, orgId)).find((text) => text.id === id);
 }

@@ -10,7 +10,7 @@ import type { CannedText } from './canned-texts.ts';
 import { findCannedText } from './canned-texts.ts';
 import type { ShownReply } from './queries.ts';
 
-/** The form of a response: with `insert` it adds a canned text to the typed one and sends nothing. */
+/** The reply form of a response. A post with `insert` adds a canned text to the typed text and sends nothing. */
 export const ReplyFields = v.pipe(
   v.object({
     reply_id: Uuid,
@@ -38,7 +38,7 @@ export const ReplyFields = v.pipe(
 
 type InsertFields = v.InferOutput<typeof ReplyFields>;
 
-/** The form again, with the selected canned text after the typed text. */
+/** Returns the form with the selected canned text below the typed text. */
 export async function insertCannedText(
   sql: Sql,
   orgId: string,
@@ -51,7 +51,7 @@ export async function insertCannedText(
 
 type ReplyPartProps = {
   replies: readonly ShownReply[];
-  /** Null if the member may not reply, or nobody can be replied to. */
+  /** Null if the member may not reply, or if the response has no recipient. */
   compose: ComposeProps | null;
 };
 

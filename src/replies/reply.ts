@@ -62,7 +62,7 @@ export async function replyToResponse(
       }
       const target = { kind: 'response', id: responseId };
       await recordAct(tx, { orgId, actor, act: 'response.replied', target, details: { closes } });
-      // Watches before the commit, because a reply that is sent earlier wakes nobody.
+      // Watch before the commit, because the job may report its outcome right after it.
       watch = progress.watch(id);
       await enqueue(tx, [{ task: 'replies.send', payload: { org_id: orgId, reply_id: id } }]);
     });
@@ -101,8 +101,8 @@ export type SendReplyTools = {
 };
 
 /**
- * Sends a reply at most once. Another job tries again while the mail server has not accepted it, for up to a day. A
- * reply that an earlier run began and did not finish becomes unknown, because it may have arrived.
+ * Sends a reply at most once. If the mail server does not accept it, later jobs try again for up to a day. A reply that
+ * an earlier run began and did not finish becomes unknown, because it may have arrived.
  */
 export async function sendReply(
   { db, log, settings, progress, mailer }: SendReplyTools,
@@ -155,7 +155,7 @@ function writtenReply(reply: OpenReply): WrittenReply {
   return { id, org_id, email, text, thread, fromName, survey, person: { name, properties } };
 }
 
-/** The rules of survey emails, without their retries within a job: a member waits for the outcome. */
+/** Applies the rules of survey emails, but never retries within a job, because a member waits for the outcome. */
 function decideReply(outcome: MailOutcome, ageMs: number): ReplyOutcome & { bounced?: boolean } {
   const refusesAll = outcome.kind === 'refused' && outcome.permanent && outcome.about === 'server';
   const attempt = { outcome, beginning: { attempt: 1 } };
@@ -175,7 +175,7 @@ function decideReply(outcome: MailOutcome, ageMs: number): ReplyOutcome & { boun
   }
 }
 
-/** More than the retries of `decide`. */
+/** At this try, `decide` no longer retries within the job. */
 const lastTry = 10;
 
 const unknown = (reason: string): ReplyOutcome => ({

@@ -47,8 +47,8 @@ export type RecordedAnswer = { id: string; skipped: number; emitted: EmittedDeli
 
 /**
  * Records up to 50 responses of any organizations, with their events and analyses, in one call, and returns the
- * recorded ones. `record_responses` describes which responses it skips. Fails when a lock takes longer than `lockMs`; 0
- * sets no limit.
+ * recorded ones. `record_responses` describes which responses it skips. Fails when a lock takes longer than `lockMs`.
+ * If `lockMs` is 0, there is no limit.
  */
 export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockMs: number) {
   const rows = group.map(({ response }) => ({
@@ -161,9 +161,9 @@ export type AnsweredResponse = {
 type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null; traced: boolean };
 
 /**
- * Finds the survey behind a contact's link and records the visit (at most 60 a minute). Call it outside of a transaction:
- * it commits asynchronously, because visits only help to recognize machines.
- * The answer is looked up by its contact alone: with a condition on `held_reason`, a plan made while there were few
+ * Finds the survey behind a contact's link and records the visit (at most 60 a minute). Call it outside of a
+ * transaction: it commits asynchronously, because visits only help to recognize machines.
+ * The subquery for the answer has no condition on `held_reason`. With that condition, a plan from a time with few
  * responses would scan a whole index.
  */
 export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit) {

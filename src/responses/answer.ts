@@ -214,7 +214,7 @@ function publishAnswered(
 const maxProperties = 20;
 const maxValueLength = 500;
 
-/** Reads properties that a website passes to an embedded survey. Visitors can forge them. Keeps only plain values. */
+/** Reads the plain values among an embedded survey's properties, which visitors can forge. */
 export function readEmbedProperties(
   input: unknown,
 ): Record<string, string | number | boolean> | null {

@@ -9,7 +9,7 @@ export type ErasedResponse = {
   comment: string | null;
   /** All texts of its answers to follow-up questions. */
   words: string | null;
-  /** Has published its answers, whose texts may have changed since. */
+  /** True if the answers were published. Their texts may have changed since. */
   published: boolean;
   created_at: Date;
 };

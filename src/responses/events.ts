@@ -14,7 +14,7 @@ export type Excerpt = (
   people: { orgId: string; names: readonly string[]; emails: readonly string[]; language: string },
 ) => Promise<string>;
 
-/** Respondents wait no longer for the excerpt. A job then publishes the event. */
+/** A respondent waits at most this long for the excerpt. After that, a job publishes the event. */
 const maxExcerptWaitMs = 3_000;
 
 type EventContext = Pick<
@@ -82,7 +82,7 @@ const eventFields = ({ type }: Context, { id, survey_id, score, created_at }: Ev
 
 type PublishTools = { db: Db; excerpt: Excerpt };
 
-/** Publishes the event of a detractor whose comment was not redacted in time: once, and never with an erased comment. */
+/** Publishes the event of a detractor once, if the comment was not redacted in time. Leaves out an erased comment. */
 export async function publishDetractor(
   tools: PublishTools,
   job: JobPayloads['responses.publish_detractor'],

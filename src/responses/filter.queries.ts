@@ -31,7 +31,7 @@ export type ResponseFilter = NpsScope & {
   state: 'open' | 'done' | null;
   /** The address of a member, or `noOwner`. */
   owner: string | null;
-  /** Matches any owner; used to count responses without one. */
+  /** Matches any owner. Only used to count the responses without an owner. */
   isOwned?: true;
 };
 
