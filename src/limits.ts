@@ -21,7 +21,7 @@ export const maxTagsOfResponse = 50;
 export const maxNotes = 200;
 export const maxReplies = 100;
 
-/** Limits of one organization, because these are listed without pages. Imports may exceed the number of tags. */
+/** Limits per organization, because these lists have no pages. Imports may exceed the number of tags. */
 export const maxTags = 1_000;
 export const maxCannedTexts = 100;
 export const maxSegments = 500;

@@ -21,7 +21,7 @@ import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-pos
 import { httpAddress } from './lib/http/http-address.ts';
 import type { Config } from './settings.ts';
 
-/** The name of account, role and database of the embedded Postgres, and of all connections. */
+/** The embedded Postgres uses this name for its account, role and database. All connections use it too. */
 const program = 'askback';
 
 /** Connections without a transaction pooler. */
@@ -50,7 +50,7 @@ const closeTimeoutSeconds = 1;
 /** For migrations and notifications. Jobs and locks open their own connections. */
 const sessionConnections = 3;
 
-/** With `serving`, opens it for the service, which must not stay root. Otherwise for a command. */
+/** Opens the database for a command or, with `serving`, for the service. The service must not stay root. */
 export async function openDatabase(
   config: Config,
   opening: { say: (sentence: string) => void; connections: number; serving?: boolean },

@@ -93,8 +93,8 @@ export const mailboxUrl = (address: string, secret: string | null) =>
   secret === null ? `${address}/mailbox` : `${address}/mailbox?secret=${secret}`;
 
 /**
- * Admits local callers. The secret is needed because every visitor looks local behind a proxy on the same machine. The
- * link stores the secret in a cookie.
+ * Admits local callers that have the secret, if one is set. A proxy on the same machine makes every visitor look local.
+ * The link to the mailbox stores the secret in a cookie.
  */
 export const guardMailbox =
   ({ mailbox, mailboxSecret = null }: MailboxAccess): MiddlewareHandler =>

@@ -23,7 +23,7 @@ import {
 } from './tools.ts';
 
 const maxMessage = 1024 * 1024;
-/** Read before authentication, because it costs little. */
+/** A message up to this size is read before authentication. */
 const maxShortMessage = 64 * 1024;
 
 type McpTools = KeyTools & {
@@ -140,7 +140,7 @@ async function callTool(call: Call, name: string) {
   }
 }
 
-/** Runs in the organization's group, so that it does not use up connections of requests without a key. */
+/** Runs in the organization's group, so that the query takes none of the connections for requests without a key. */
 async function themes({ c, tools, args }: Call) {
   const { org_id } = c.var.key;
   const input = parse(ThemesInput, args);
@@ -162,7 +162,7 @@ async function send({ c, tools, args }: Call) {
   return await resultOf(c, sent, confirm === undefined ? {} : { confirm });
 }
 
-/** Turns a response of the API into a result; 401 and 429 stay HTTP errors. */
+/** Turns a response of the API into a result, except 401 and 429, which stay HTTP errors. */
 async function resultOf(c: Context<ApiEnv>, response: Response, more: object = {}) {
   const body = (await response.json()) as { error?: string };
   if (response.ok) return toolResult({ ...body, ...more });

@@ -154,7 +154,7 @@ export const sendTool = {
 
 const Receipt = v.object({ contacts: v.string(), until: v.number() });
 
-/** A sealed receipt of a dry run, so that nothing is stored and every process can check it. */
+/** A sealed receipt of a dry run. It is stored nowhere, and every process can check it. */
 export function confirmWord(secrets: Secrets, orgId: string, input: SendInput): string {
   const receipt = { contacts: hashOf(input.contacts), until: Date.now() + confirmMs };
   return secrets.seal(ownerOf(orgId, input), JSON.stringify(receipt)).toString('base64url');

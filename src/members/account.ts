@@ -25,7 +25,7 @@ export async function changeName(db: Db, { memberId, actor }: OwnAccount, name: 
 type PasswordChange = {
   member: SignedInMember;
   own: OwnAccount;
-  /** Undefined for an account without a password, whose member has given another recent proof. */
+  /** Undefined if the account has no password and the member has given another recent proof. */
   current: string | undefined;
   password: string;
 };

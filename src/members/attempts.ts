@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { rateLimited } from '../signals.ts';
 
-/** Limits of failed attempts: per account and day, and in 15 minutes per account and address, and per address alone. */
+/** Maximum failed attempts. The first limit holds for a day, the others for `window`. */
 const maxPerAccountAndDay = 100;
 const maxPerAccountAndAddress = 10;
 const maxPerAddress = 60;
@@ -13,7 +13,7 @@ type Proof = {
   /** An email address (with or without an account) or a member's id; null if the proof names no account. */
   account: string | null;
   address: string;
-  /** False for a proof that cannot be guessed, such as a recovery code, which has no daily limit. */
+  /** False for a proof that cannot be guessed, such as a recovery code. It has no daily limit. */
   isGuessable?: boolean;
 };
 
@@ -42,7 +42,7 @@ export async function countProof(db: Db, proof: Proof): Promise<() => Promise<vo
       set tried_at = tried_at || clock_timestamp()
       where subject = any(${subjects})`;
   });
-  // Remove the newest attempt, so that the others expire no sooner.
+  // Remove the newest attempt, because an older one would expire sooner.
   return async () => {
     await db`
       update proof_attempts p

@@ -23,7 +23,7 @@ export async function createTotpSecret({ db, secrets }: CodeTools, memberId: str
   if (count === 0) throw alreadyOn();
 }
 
-/** Returns the secret that waits for its first code, to show it to the member. */
+/** Returns the secret that no code has confirmed yet, to show it to the member. */
 export async function pendingSecret({ db, secrets }: CodeTools, memberId: string) {
   const { totp_secret: sealed, totp_since } = (await findCodes(db, memberId)) ?? {};
   return sealed && !totp_since ? secrets.openBytes(sealContext(memberId), sealed) : undefined;
@@ -169,7 +169,7 @@ export const isRecoveryCode = (typed: string): boolean =>
 
 const stepMs = 30_000;
 const digits = 6;
-/** Steps that a phone's clock may be off, in either direction. */
+/** A phone's clock may be one step fast or slow. */
 const drift = 1;
 
 type TotpProof = {
@@ -203,7 +203,7 @@ export function totpCode(secret: Uint8Array, step: number): string {
 /** The content of the QR code for an authenticator app. */
 export function totpUrl(secret: Uint8Array, email: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
-  // URLSearchParams would write spaces as plus signs, which some apps show as such.
+  // URLSearchParams would write spaces as plus signs, and some apps show the plus signs.
   const query = `secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`;
   return `otpauth://totp/${label}?${query}&algorithm=SHA1&digits=${digits}&period=${stepMs / 1000}`;
 }

@@ -114,7 +114,7 @@ export async function joinByInvitation(
 
 type ZoneChange = { orgId: string; actor: Actor; timeZone: string | null };
 
-/** The zone of the first owner's browser, before the role is saved. */
+/** Sets the organization's time zone from its first owner's browser. Call it before the owner's role is saved. */
 export async function adoptTimeZone(tx: Sql, { orgId, actor, timeZone }: ZoneChange) {
   if (timeZone === null || (await countOwners(tx, orgId)) > 0) return;
   const before = await lockOrganization(tx, orgId);

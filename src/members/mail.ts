@@ -23,7 +23,7 @@ export type MailLinkTools = {
   publicUrl: string;
 };
 
-/** Anyone can request links for a member, so a limit keeps them from flooding the inbox. */
+/** Keeps an inbox from being flooded, because anyone can request links for a member. */
 const maxResetLinks = 5;
 
 /** Mails an invitation unless it was withdrawn, replaced or accepted in the meantime. */

@@ -29,8 +29,8 @@ export type SsoRefusal = RefusedIdentity | 'other_account' | 'no_access';
 const maxName = 200;
 
 /**
- * Signs in the member whom an OpenID provider vouches for, found by the provider's subject or, the first time, by the
- * verified address. An unknown address needs an invitation, a group with a role, or a default role.
+ * Signs in the member whom an OpenID provider vouches for. Finds the member by the provider's subject or, the first
+ * time, by the verified address. An unknown address needs an invitation, a group with a role, or a default role.
  */
 export async function signInByIdentity(
   { db, publicUrl, rules }: SignInTools & { rules: OidcSettings },

@@ -130,7 +130,7 @@ export async function removePasskey(
   id: string,
 ) {
   await inTransaction(db, async (tx) => {
-    await lockMember(tx, memberId); // concurrent removals must not take both of the last two
+    await lockMember(tx, memberId); // concurrent removals could remove the last two passkeys
     const proofs = await findProofs(tx, memberId);
     const { byPassword, oidc } = settings.signIn;
     const hasOtherWayIn =
@@ -181,7 +181,7 @@ export async function checkPasskey(
   return { passkey, counter: verified.authenticationInfo.newCounter };
 }
 
-/** Records the use. A counter that did not increase means a cloned authenticator, which is refused. */
+/** Records the use. Returns false if the counter did not increase, because the authenticator may be a clone. */
 export async function recordPasskeyUse(tx: Sql, { passkey: { id }, counter }: ProvedPasskey) {
   const { count } = await tx`
     update passkeys
@@ -197,7 +197,7 @@ function belongsTo({ member_id }: StoredPasskey, handle: string | undefined): bo
   );
 }
 
-/** `PublicKeyCredential.toJSON()`. Checks what reaches the database. The library checks the rest. */
+/** `PublicKeyCredential.toJSON()`. Checks the fields that reach the database, because the library checks the others. */
 const Credential = v.pipe(
   v.string(),
   v.parseJson(),

@@ -197,7 +197,7 @@ export async function deleteEmailLinks(sql: Sql, memberId: string) {
     delete from member_links where kind = 'email' and member_id = ${memberId}`;
 }
 
-/** The address that the member's newest link changes to. */
+/** The new address in the member's newest link. */
 export async function findPendingEmail(sql: Sql, memberId: string): Promise<string | undefined> {
   const [link] = await sql<{ email: string }[]>`
     -- all organizations

@@ -88,7 +88,7 @@ export async function signInByPassword(
   });
 }
 
-/** Starts the session that a password gives: a full one, or one that waits for a code. */
+/** Starts a full session or, with two-step verification, a session that only accepts a code. */
 export async function startPasswordSession(
   tx: Sql,
   c: Context,

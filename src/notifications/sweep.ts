@@ -72,8 +72,8 @@ const slackChoices = (sql: Sql) => sql`
 const maxAnswersPerHour = 30;
 
 /**
- * Inserts a notification for each wanted event of the last hour, at most one per event. Sweeps start a minute before
- * the last change of the choices, so that events between the previous sweep and the change are not lost.
+ * Inserts a notification for each wanted event of the last hour, at most one per event. Skips events that are more than
+ * a minute older than the choices. The minute covers events that the previous sweep has not seen.
  */
 async function insertEvents(sql: Sql, choices: Part) {
   const events = [
@@ -148,7 +148,7 @@ const finishedCampaigns = (sql: Sql) => sql`
   where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
     and c.finished_at >= w.since`;
 
-/** Notifies once per outage: while a campaign of an earlier notification is paused, others cause none. */
+/** Notifies once per outage: skips other campaigns while a campaign that caused a notification is paused. */
 const pausedCampaigns = (sql: Sql) => sql`
   select w.org_id, w.member_id, 'campaign_paused', c.subject
   from choices w

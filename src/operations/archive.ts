@@ -191,7 +191,6 @@ async function restoreFile(tools: CommandTools, file: string) {
   return restored;
 }
 
-/** Keeps the key of the backup in the data folder if `keepsKey`. */
 async function restoreInto(config: Config, tools: CommandTools, file: string, keepsKey = false) {
   const { db, sessions, dataDir, close } = await openDatabase(config, { ...tools, connections: 3 });
   let key: Buffer | null = null;

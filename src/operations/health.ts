@@ -97,7 +97,7 @@ const mailSentence = (problem: ServerProblem | null) =>
 const runnerDown = ({ state }: RunnerState) =>
   state === 'running' ? undefined : `the job runner of this process is not running: ${waits}`;
 
-/** `/healthz` checks nothing. `/readyz` runs all checks. Warnings are shown but don't affect readiness. */
+/** `/healthz` checks nothing. `/readyz` runs all checks. Warnings are shown, but do not affect readiness. */
 export function healthRoutes(checks: Checks, warnings: Checks = {}) {
   type Results = Awaited<ReturnType<typeof findFailedChecks>>[];
   let running: Promise<Results> | undefined;
@@ -157,7 +157,7 @@ export async function findService(
 ): Promise<string> {
   const { host, port } = config;
   if (port !== 0) return localAddress(host, port);
-  // With PORT=0 only the service knows its port. Without a public URL, the service record has it.
+  // With PORT=0 only the running service knows its port. The service record has it unless ASKBACK_PUBLIC_URL is set.
   if (!config.publicUrl) {
     const atOnce = { ...config, databaseWaitSeconds: 0 };
     const { db, close } = await openDatabase(atOnce, { say, connections: 1 });

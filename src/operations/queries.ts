@@ -10,7 +10,7 @@ export type ServerFacts = {
   now: Date;
   extensions: string[];
   read_only: boolean;
-  /** The locale lower-cases I to i; Turkish ones don't. */
+  /** False for Turkish locales, which do not lower-case I to i. */
   folds: boolean;
 };
 

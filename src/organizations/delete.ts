@@ -45,7 +45,7 @@ export async function deleteOrganization(
 
 type Contents = { members: number; surveys: number; contacts: number; responses: number };
 
-/** Adds the rows to the organization's counts, so that a repeated deletion reports those of interrupted ones too. */
+/** Adds the deleted rows to the organization's counts, so that the receipt includes interrupted deletions. */
 const deleteCounted = (db: Db, orgId: string, table: 'responses' | 'contacts') =>
   deleteInBatches(async (maxRows) => {
     const { count } = one(

@@ -282,7 +282,7 @@ export async function addUsage(sql: Sql, orgId: string, month: string, mails: nu
     where org_id = ${orgId} and month = ${month}::date`;
 }
 
-/** Gives the quota of mails back to their month. `mails` selects org_id, month and number of mails. */
+/** Returns unused quota to its month. `mails` selects org_id, month and number of mails. */
 export const giveBackUsage = (sql: Sql, mails: ReturnType<typeof sql>) => sql`
   update mail_usage u
   set used = greatest(u.used - back.mails, 0)

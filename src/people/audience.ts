@@ -45,8 +45,8 @@ export const peopleMatching = (sql: Sql, orgId: OrgId, filter: PeopleFilter): Pa
 const peoplePerBatch = 20_000;
 
 /**
- * Adds people that match a filter to a survey, with their name, properties and language, unless they are contacts of it
- * already. Returns how many it added. The survey must be locked with `lockForContacts`.
+ * Adds people that match a filter to a survey, with their name, properties and language. Skips its contacts. Returns
+ * the number of added people. The survey must be locked with `lockForContacts`.
  */
 export async function addAudience(
   tx: Sql,

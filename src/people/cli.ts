@@ -144,6 +144,6 @@ const exportFile = databaseCommand({
 
 export const peopleCommands = [importFile, exportFile];
 
-/** The service appends later what a command cannot append. */
+/** If a command cannot append a line, the service appends it later. */
 const openFile = (tools: CommandTools, config: Config) =>
   openErasureFile(config, config.dataDir, (sentence) => tools.say(`warning: ${sentence}`));

@@ -104,8 +104,8 @@ export type PersonInput = {
 type PersonChange = { email: string; how: 'put' | 'patch'; input: PersonInput; ifMatch?: IfMatch };
 
 /**
- * Changes a person: `put` adds a missing one and replaces the properties, `patch` merges them. A property `language`
- * sets the language, unless the input sets the language itself. Contacts keep what they have.
+ * Changes a person. `put` adds a missing person and replaces the properties. `patch` merges the properties. A property
+ * `language` sets the language, unless the input sets the language itself. Contacts do not change.
  */
 export async function changePerson(
   { db }: { db: Db },

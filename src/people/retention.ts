@@ -118,7 +118,7 @@ function deleteInactiveBatch(
   });
 }
 
-/** Deletes people without a contact and without a change for so many days. */
+/** Deletes people who have no contact and have not changed for `days` days. */
 async function deleteUnused(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
   for (let step = contactsPerBatch; step === contactsPerBatch; deleted += step) {

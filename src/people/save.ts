@@ -12,8 +12,8 @@ export type PersonToSave = {
 };
 
 /**
- * Adds people to the directory, or merges them into the people with the same addresses; `people` must not repeat an
- * address. Rows are written in the order of their addresses, and a person who does not change is not even locked.
+ * Adds people to the directory, or merges them into the people with the same addresses. An address must not occur twice
+ * in `people`. Rows are written in the order of their addresses, and a person who does not change is not even locked.
  */
 export async function savePeople(sql: Sql, orgId: string, people: readonly PersonToSave[]) {
   if (people.length === 0) return;

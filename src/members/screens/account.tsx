@@ -107,7 +107,7 @@ export const accountScreens = (tools: MemberTools) =>
     .route('/passkeys', passkeyScreens(tools))
     .route('/codes', codeScreens(tools));
 
-/** Without a current password, setting the first one requires another recent proof. */
+/** Setting the first password requires another recent proof, because there is no current password to check. */
 async function setPassword(c: Context<MemberEnv>, tools: MemberTools) {
   if (!tools.settings.signIn.byPassword) throw notFound('page');
   const { member } = c.var;

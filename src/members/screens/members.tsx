@@ -150,7 +150,7 @@ const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'mem
 const redirectToList = (c: Context<ScreenEnv>, { id }: MemberRole, text: string) =>
   redirectWith(c, id === c.var.member.id ? '/' : listPath(c), text);
 
-/** Requires the proof on the page before the act, so that no input is lost. */
+/** Requires the proof when the page opens, so that a later redirect cannot lose input. */
 async function getMember(c: Context<ScreenEnv>, { db }: MemberTools): Promise<MemberRole> {
   const { orgId } = requireProvedOwner(c);
   const member = await findMemberRole(db, orgId, idParam(c, 'member'));

@@ -52,7 +52,7 @@ import {
 } from '../sign-in.ts';
 import { AccountName, CurrentPassword, Email, requirePasswords, showForm } from './reset.tsx';
 
-/** Doesn't validate the email, because an invalid one is wrong like any other. */
+/** Doesn't validate the email: an invalid address gets the same error as a wrong password. */
 const SignInForm = v.object({
   email: v.pipe(v.string(), v.trim(), v.nonEmpty('Enter your email address.'), v.maxLength(500)),
   password: PasswordField,

@@ -100,7 +100,7 @@ export const addPersonScreens = (app: Hono<ScreenEnv>, tools: EraseTools) =>
       return back(c, 'Consent recorded. This address can get surveys again.');
     });
 
-/** Properties as lines of `name = value`, which is how the form shows them, without names that no line can have. */
+/** Writes properties as lines of `name = value` for the form. Skips names that do not fit in a line. */
 const linesOf = (properties: Record<string, unknown>) =>
   Object.entries(properties)
     .filter(([name]) => isLineName(name))
@@ -127,7 +127,7 @@ async function saveDetails(c: Context<ScreenEnv>, db: Db) {
     const properties = `This line has no name and value: ${wrong}`;
     return await showPerson(c, db, await withFieldError(c, { properties }));
   }
-  // A value that was not edited keeps its type, and one that the form cannot show stays.
+  // Keep the type of a value that was not edited, and keep values that the form cannot show.
   const unseen = Object.entries(person.properties).filter(([name]) => !isLineName(name));
   const edited = pairs.map((line) => {
     const { name, value } = readPair(line)!;

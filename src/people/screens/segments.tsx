@@ -568,7 +568,7 @@ const opTexts: Readonly<Record<FilterOp | 'missing', string>> = {
   exists: 'has a value',
   missing: 'has no value',
 };
-/** The operators of a field, all of them before it is chosen. */
+/** The operators of a field, or all operators if no field is chosen. */
 const opsOf = (field: string) => {
   const ops: readonly string[] = opsOfField(field || propertyPrefix);
   return Object.entries(opTexts)
