@@ -39,7 +39,7 @@ export async function openScreen(page: Page, address: string): Promise<LoadedScr
   await page.setViewportSize({ width: widths[0]!, height });
   const response = await page.goto(address);
   // Parts that load after the page.
-  await page.locator('[hx-trigger=load]').waitFor({ state: 'detached' });
+  await page.locator('[hx-trigger=load], iframe.coming').waitFor({ state: 'detached' });
   const bytes = (await response?.body())?.byteLength ?? 0;
   assert.ok(bytes < largestPage, `the page has ${bytes} bytes`);
   const script = (await Promise.all(scripts)).reduce((sum, size) => sum + size, 0);

@@ -54,8 +54,21 @@ type AxeWindow = { axe: { run: (options: axe.RunOptions) => Promise<axe.AxeResul
 
 const screenshots = '.cache/screenshots';
 
-/** Saves a screenshot of the whole page for people to look at. */
+/**
+ * Saves a screenshot of the whole page for people to look at. Chromium paints no frames outside the viewport, so a page
+ * with frames gets a viewport of its own height.
+ */
 export async function keepScreenshot(page: Page, name: string) {
   mkdirSync(screenshots, { recursive: true });
-  await page.screenshot({ path: `${screenshots}/${name}.png`, fullPage: true });
+  const path = `${screenshots}/${name}.png`;
+  const viewport = page.viewportSize();
+  if (!viewport || page.frames().length === 1) {
+    await page.screenshot({ path, fullPage: true });
+    return;
+  }
+  const height = (await page.evaluate('document.documentElement.scrollHeight')) as number;
+  await page.setViewportSize({ width: viewport.width, height });
+  await page.screenshot();
+  await page.screenshot({ path });
+  await page.setViewportSize(viewport);
 }
