@@ -135,7 +135,11 @@ const Lines = ({ text }: { text: string }) => (
 function Footer({ letter: { language, reason, footer, links } }: { letter: Letter }) {
   return (
     <Table width="100%" style="max-width:600px">
-      <Row class="quiet" align="center" style={`padding:18px 24px 8px;${type(13, 20, quiet)}`}>
+      <Row
+        class="quiet"
+        align="center"
+        style={`padding:18px 24px 8px;word-break:break-word;${type(13, 20, quiet)}`}
+      >
         {reason}
         <br />
         <a
