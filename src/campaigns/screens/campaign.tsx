@@ -151,13 +151,11 @@ type OutcomesProps = {
 
 function Outcomes(props: OutcomesProps) {
   const { campaign, results, page, total, filter, here, at, canControl } = props;
-  // An empty column would take up space on a phone.
   const isFiltered = filter.search !== '' || filter.status !== undefined;
-  const showsReason = results.some(({ reason_code }) => reason_code);
   return (
     <section class="card" aria-labelledby="results">
       <div class="title">
-        <h2 id="results">Results</h2>
+        <h2 id="results">Outcome for each contact</h2>
         {canControl ? (
           <LinkButton
             href={`${here}/results.csv`}
@@ -176,13 +174,8 @@ function Outcomes(props: OutcomesProps) {
         >
           <DataTable
             caption="Contacts of the campaign"
-            columns={[
-              { head: 'Email' },
-              { head: 'Outcome' },
-              ...(showsReason ? [{ head: 'Reason' }] : []),
-              { head: 'Time' },
-            ]}
-            rows={results.map((each) => ({ cells: cellsOf(each, showsReason) }))}
+            columns={['Email', 'Outcome']}
+            rows={results.map((each) => ({ cells: cellsOf(each) }))}
           />
         </PagedList>
       </div>
@@ -223,24 +216,32 @@ function Empty({ campaign, isFiltered }: { campaign: CampaignRun; isFiltered: bo
   );
 }
 
-function cellsOf(result: CampaignResult, showsReason: boolean) {
+function cellsOf(result: CampaignResult) {
   const { email, status, at } = result;
   const [kind, word] = resultWords[status];
   return [
-    <bdi>{email}</bdi>,
-    <State kind={kind}>{word}</State>,
-    ...(showsReason ? [<Reason {...result} />] : []),
-    at ? <Time at={at} show="second" /> : '',
+    <>
+      <bdi>{email}</bdi>
+      <Reason {...result} />
+    </>,
+    <>
+      <State kind={kind}>{word}</State>{' '}
+      {at ? (
+        <span class="sub">
+          <Time at={at} />
+        </span>
+      ) : null}
+    </>,
   ];
 }
 
 function Reason({ status, reason, reason_code }: CampaignResult) {
   if (!reason_code) return null;
   return (
-    <>
-      <span title={reason_code}>{reasonText(reason_code).reason}</span>
-      {status === 'failed' ? <span class="sub block">{reason}</span> : null}
-    </>
+    <span class="sub block" title={reason_code}>
+      {reasonText(reason_code).reason}
+      {status === 'failed' && reason ? `: ${reason}` : null}
+    </span>
   );
 }
 
@@ -439,17 +440,15 @@ function Standing(props: ProgressProps & { mails: number }) {
     );
   }
   if (status === 'refused') return <strong>Refused: {reason}.</strong>;
-  const labels = { paused: 'Paused', finished: 'Finished', stopped: 'Stopped' };
   return (
     <>
-      {done} {labels[status]}
+      {done}{' '}
       {finished_at ? (
         <>
-          {' '}
-          <Time at={finished_at} />
+          {status === 'stopped' ? 'Stopped' : 'Finished'} <Time at={finished_at} />.{' '}
         </>
       ) : null}
-      .{reason ? ` ${toSentence(reason)}` : ''}
+      {reason ? toSentence(reason) : null}
     </>
   );
 }

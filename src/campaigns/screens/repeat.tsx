@@ -203,7 +203,7 @@ function Schedule({ days }: { days: readonly ScheduledDay[] }) {
       ) : (
         <>
           <p class="sub">{counted(total, 'email')} will be sent in this period.</p>
-          <ol class="ranges nowrap">
+          <ol class="ranges days nowrap">
             {days.map(({ date, count: contacts }) => (
               <li>
                 <time datetime={date}>{dayText(date)}</time>

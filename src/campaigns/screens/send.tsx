@@ -9,7 +9,7 @@ import { findReader } from '../../sends/test-mail.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
-import { FormErrors, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
+import { FormErrors, Notice, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { StackedBar } from '../../web/app/drawings.tsx';
 import { Field, type FormState, LinkButton, optionalText, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
@@ -77,7 +77,7 @@ export async function showSend(
   const query = audience === '' ? '' : `?${new URLSearchParams({ audience })}`;
   return render(
     <>
-      <div class="grid editor">
+      <div class={reader ? 'grid editor' : undefined}>
         <div class="stack">
           <Recipients judgement={judgement} isAudience={audience !== ''} />
           {audienceForm}
@@ -169,7 +169,6 @@ type RecipientsProps = { judgement: JudgementView; isAudience: boolean };
 function Recipients({ judgement, isAudience }: RecipientsProps) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
-  const skipped = blocked + alreadyAsked;
   return (
     <section class="card" aria-labelledby="judgement">
       <h2 id="judgement" class="figure">
@@ -180,15 +179,13 @@ function Recipients({ judgement, isAudience }: RecipientsProps) {
         <StackedBar
           parts={[
             { tone: 'is-good', share: mailed },
-            { tone: 'is-even', share: skipped },
-            { tone: 'is-poor', share: invalid },
+            { tone: 'is-even', share: total - mailed },
           ]}
         />
       ) : null}
       <dl class="counts">
         <Sum state="fine" name="Recipients" value={mailed} />
-        <Sum state="skipped" name="Skipped" value={skipped} />
-        <Sum state="failed" name="Invalid" value={invalid} />
+        <Sum state="skipped" name="Skipped" value={total - mailed} />
       </dl>
     </section>
   );
@@ -262,13 +259,17 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
         <h2 id="why">
           Why {count(others)} {others === 1 ? 'is' : 'are'} skipped
         </h2>
-        <LinkButton href={csv} text="Download all (CSV)" kind="quiet" />
+        <LinkButton href={csv} text="Download all (CSV)" icon="download" mini />
       </div>
       <DataTable
         caption="Reasons with the number of contacts and what you can do"
-        columns={[{ head: 'Contacts', number: true }, { head: 'Reason and what you can do' }]}
+        columns={['Reason', 'What you can do', { head: 'Contacts', number: true }]}
         rows={reasons.map((reason) => ({
-          cells: [count(reason.people), <Reason reason={reason} csv={csv} />],
+          cells: [
+            <Reason reason={reason} csv={csv} />,
+            <span class="soft">{reasonText(reason.code).advice}</span>,
+            count(reason.people),
+          ],
         }))}
       />
     </section>
@@ -282,34 +283,26 @@ function Reason({
   reason: JudgementView['reasons'][number];
   csv: string;
 }) {
-  const { reason, advice } = reasonText(code);
+  const { reason } = reasonText(code);
   const more = people - examples.length;
+  if (examples.length === 0) return <span title={code}>{reason}</span>;
   return (
-    <div class="grid half">
-      {examples.length === 0 ? (
-        <span class="name" title={code}>
-          {reason}
-        </span>
-      ) : (
-        <details class="reveal">
-          <summary title={code}>{reason}</summary>
-          <ul class="sub">
-            {examples.map((example) => (
-              <li>
-                <bdi>{example.email}</bdi>
-                {example.remark ? `, ${example.remark}` : ''}
-              </li>
-            ))}
-            {more > 0 ? (
-              <li>
-                <LinkButton href={csv} text={counted(more, 'more', 'more')} kind="quiet" />
-              </li>
-            ) : null}
-          </ul>
-        </details>
-      )}
-      <p class="soft">{advice}</p>
-    </div>
+    <details class="reveal">
+      <summary title={code}>{reason}</summary>
+      <ul class="sub">
+        {examples.map((example) => (
+          <li>
+            <bdi>{example.email}</bdi>
+            {example.remark ? `, ${example.remark}` : ''}
+          </li>
+        ))}
+        {more > 0 ? (
+          <li>
+            <LinkButton href={csv} text={counted(more, 'more', 'more')} kind="quiet" />
+          </li>
+        ) : null}
+      </ul>
+    </details>
   );
 }
 
@@ -431,11 +424,7 @@ function SendForm(props: SendFormProps) {
       {segment ? <input type="hidden" name="version" value={versionOfSegment(segment)} /> : null}
       <Mail {...props} />
       {refusal === null ? <When {...props} /> : null}
-      {refusal === null || isEmpty ? null : (
-        <p class="notice is-warn">
-          <span>{refusal}</span>
-        </p>
-      )}
+      {refusal === null || isEmpty ? null : <Notice kind="warning" text={refusal} />}
       <div class="acts">
         {refusal === null ? (
           <button type="submit" class="primary">
@@ -479,7 +468,7 @@ function refusalFor(
     : null;
 }
 
-function Mail({ survey, judgement, reader, paths: { edit, repeat } }: SendFormProps) {
+function Mail({ survey, judgement, reader, paths: { edit, repeat }, canSend }: SendFormProps) {
   const { used, monthlyLimit, mailed } = judgement;
   const left = Math.max(monthlyLimit - used - mailed, 0);
   const { send_window, reminders } = survey;
@@ -493,7 +482,7 @@ function Mail({ survey, judgement, reader, paths: { edit, repeat } }: SendFormPr
             'Subject',
             <>
               <bdi>{subjectFor(survey, reader)}</bdi>{' '}
-              <a href={reader ? '#mail' : edit}>View email</a>
+              {reader || canSend ? <a href={reader ? '#mail' : edit}>View email</a> : null}
             </>,
           ],
           [
@@ -504,13 +493,13 @@ function Mail({ survey, judgement, reader, paths: { edit, repeat } }: SendFormPr
           [
             'Rounds',
             <>
-              {repeatText(survey)} <a href={repeat}>Edit</a>
+              {repeatText(survey)} {canSend ? <a href={repeat}>Edit</a> : null}
             </>,
           ],
           [
             'Reminders',
             <>
-              {reminderText(reminders)} <a href={edit}>Edit</a>
+              {reminderText(reminders)} {canSend ? <a href={edit}>Edit</a> : null}
             </>,
           ],
         ]}

@@ -201,15 +201,15 @@ function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
     );
   }
   return (
-    <>
+    <div class="acts">
       <State kind="skipped">Blocked</State>
       <form method="post" action={`${path}/${receipt.id}/allow`}>
-        <button type="submit">
+        <button type="submit" class="mini">
           Unblock
           <span class="hidden"> {receipt.id}</span>
         </button>
       </form>
-    </>
+    </div>
   );
 }
 

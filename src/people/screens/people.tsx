@@ -303,7 +303,7 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
       cells: [
         <PersonLink person={person} path={path} />,
         person.scores.length === 0 ? (
-          <span class="soft">None yet</span>
+          <span class="soft none">None yet</span>
         ) : (
           <span class="tags">
             {person.scores.map(({ type, score, category }) => (
@@ -311,9 +311,13 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
             ))}
           </span>
         ),
-        <span class="soft">
-          {person.last_asked_at ? <Time at={person.last_asked_at} show="ago" /> : 'never'}
-        </span>,
+        person.last_asked_at ? (
+          <span class="soft">
+            <Time at={person.last_asked_at} show="ago" />
+          </span>
+        ) : (
+          <span class="soft none">never</span>
+        ),
         person.suppressed ? <Suppressed why={person.suppressed} /> : '',
       ],
     }))}

@@ -218,10 +218,6 @@ async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
     actions:
       role === 'viewer' ? null : (
         <>
-          <LinkButton href={`${here}/edit`} text="Edit" />
-          {uses.every(({ ended }) => ended) ? (
-            <LinkButton href={`${here}/delete`} text="Delete" kind="danger" />
-          ) : null}
           {open.length === 0 ? null : (
             <details class="menu">
               <summary class="button primary">
@@ -239,6 +235,10 @@ async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
               </ul>
             </details>
           )}
+          <LinkButton href={`${here}/edit`} text="Edit" />
+          {uses.every(({ ended }) => ended) ? (
+            <LinkButton href={`${here}/delete`} text="Delete" kind="danger" />
+          ) : null}
         </>
       ),
     body: (
