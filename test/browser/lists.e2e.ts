@@ -25,7 +25,7 @@ for (const script of [true, false]) {
 
   test(`a list is reviewed again after a change, ${how} script`, async () => {
     const page = await open(script, 'contacts');
-    await page.getByLabel('List', { exact: true }).fill(list);
+    await page.getByLabel('Or paste a list').fill(list);
     await page.getByRole('button', { name: 'Upload' }).click();
     const figure = page.locator('#review .figure');
     assert.match((await figure.textContent()) ?? '', /^1 contact will/);

@@ -12,6 +12,8 @@ const pages = new Map<string, Promise<Page>>();
 
 type MainScreen = {
   heading: RegExp;
+  /** A folded part to open first. */
+  opens?: string;
   /** Text to type first, by the label of its field. */
   types?: Readonly<Record<string, string>>;
   /** The link or button that Enter activates, by name or selector. */
@@ -39,6 +41,7 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
   campaign: { heading: /./, press: { button: 'Pause' }, shows: /^Campaign paused\.$/ },
   contacts: {
     heading: /./,
+    opens: 'Add a contact',
     types: { Email: 'by-keyboard@people.test' },
     press: { button: 'Add' },
     shows: /^Contact added\.$/,
@@ -103,8 +106,9 @@ for (const entry of chosen) {
 async function checkMainAct(page: Page, name: string) {
   const screen = mainScreens[name];
   if (!screen) return;
-  const { heading, types = {}, press, shows } = screen;
+  const { heading, opens, types = {}, press, shows } = screen;
   assert.match(await page.locator('h1').innerText(), heading);
+  if (opens) await page.locator('summary', { hasText: opens }).press('Enter');
   for (const [label, text] of Object.entries(types)) {
     await page.getByLabel(label, { exact: true }).focus();
     await page.keyboard.type(text);

@@ -8,13 +8,14 @@ import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
-import { Confirm, FormErrors, Notice, State, Time } from '../../web/app/badges.tsx';
+import { Breakable, Confirm, FormErrors, Notice, State, Time } from '../../web/app/badges.tsx';
 import { PartsBar } from '../../web/app/drawings.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   Checkbox,
   emptyForm,
   Field,
+  FoldCard,
   type FormState,
   LinkButton,
   optionalText,
@@ -345,7 +346,11 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
               head: <Select name={`column_${place}`} label={name} value={use} options={uses} />,
             }))}
             rows={rows.map(({ cells }) => ({
-              cells: list.columns.map((_, place) => <bdi>{cells[place] ?? ''}</bdi>),
+              cells: list.columns.map((_, place) => (
+                <bdi>
+                  <Breakable text={cells[place] ?? ''} />
+                </bdi>
+              )),
             }))}
           />
           <Checkbox name="header" label="First row is a header" checked={list.hasHeader} />
@@ -386,7 +391,7 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
 function SheetForm({ upload: { sheets, sheet }, action }: { upload: Upload; action: string }) {
   if (!sheets || sheets.length === 1) return null;
   const usable = sheets.flatMap((each, place) => (each.reason ? [] : [{ ...each, place }]));
-  const others = sheets.flatMap(({ name, reason }) => (reason ? [`${name}: ${reason}`] : []));
+  const others = sheets.flatMap(({ name, reason }) => (reason ? [`“${name}”: ${reason}`] : []));
   return (
     <section class="card stack" aria-labelledby="sheet-title">
       <h2 id="sheet-title">Sheet</h2>
@@ -537,13 +542,18 @@ type ContactListProps = {
 
 function ContactList(props: ContactListProps) {
   const { contacts, total, page, search, form, here, mayEdit, askAfterDays } = props;
+  const isOpen = (total === 0 && search === '') || Object.keys(form.errors).length > 0;
   return (
     <>
       <FormErrors form={form} />
       {mayEdit ? (
         <div class="grid half">
-          <UploadForm form={form} here={here} />
-          <AddForm form={form} here={here} />
+          <FoldCard title="Upload a list" isOpen={isOpen}>
+            <UploadForm form={form} here={here} />
+          </FoldCard>
+          <FoldCard title="Add a contact" isOpen={isOpen}>
+            <AddForm form={form} here={here} />
+          </FoldCard>
         </div>
       ) : null}
       <SearchedList
@@ -560,7 +570,7 @@ function ContactList(props: ContactListProps) {
         about="Newest first"
         none={{
           title: 'No contacts yet',
-          means: `Upload a list or add a contact. ${describeSending(askAfterDays)}`,
+          means: `${mayEdit ? 'Upload a list or add a contact. ' : ''}${describeSending(askAfterDays)}`,
         }}
         noneFound={{ title: 'No contacts match', means: 'Try a shorter search.' }}
         meta={{ ...page, total }}
@@ -580,9 +590,13 @@ function ContactList(props: ContactListProps) {
               ...cellsOf(contact),
               ...(mayEdit
                 ? [
-                    <a href={`${here}/contacts/${contact.id}/delete`}>
-                      Delete<span class="hidden"> {contact.email}</span>
-                    </a>,
+                    <LinkButton
+                      href={`${here}/contacts/${contact.id}/delete`}
+                      text="Delete"
+                      about={contact.email}
+                      kind="quiet"
+                      mini
+                    />,
                   ]
                 : []),
             ],
@@ -595,49 +609,43 @@ function ContactList(props: ContactListProps) {
 
 function UploadForm({ form, here }: { form: FormState; here: string }) {
   return (
-    <section class="card stack" aria-labelledby="upload">
-      <h2 id="upload">Upload a list</h2>
-      <form
-        method="post"
-        action={`${here}/contacts/uploads`}
-        enctype="multipart/form-data"
-        class="stack"
-      >
-        <Field
-          name="file"
-          label="File"
-          type="file"
-          accept=".csv,.tsv,.txt,.xlsx,text/csv"
-          form={form}
-          help="CSV or Excel (.xlsx) with an email column, up to 100,000 rows. Any separator, header optional."
-        />
-        <Field
-          name="list"
-          label="List"
-          rows={3}
-          form={form}
-          help="Paste rows from a spreadsheet instead."
-        />
-        <div class="acts">
-          <button type="submit">Upload</button>
-        </div>
-      </form>
-    </section>
+    <form
+      method="post"
+      action={`${here}/contacts/uploads`}
+      enctype="multipart/form-data"
+      class="stack"
+    >
+      <Field
+        name="file"
+        label="File"
+        type="file"
+        accept=".csv,.tsv,.txt,.xlsx,text/csv"
+        form={form}
+        help="CSV or Excel (.xlsx) with an email column, up to 100,000 rows. Any separator, header optional."
+      />
+      <Field
+        name="list"
+        label="Or paste a list"
+        rows={3}
+        form={form}
+        help="Rows of a spreadsheet."
+      />
+      <div class="acts">
+        <button type="submit">Upload</button>
+      </div>
+    </form>
   );
 }
 
 function AddForm({ form, here }: { form: FormState; here: string }) {
   return (
-    <section class="card stack" aria-labelledby="add">
-      <h2 id="add">Add a contact</h2>
-      <form method="post" action={`${here}/contacts`} class="stack">
-        <Field name="email" label="Email" type="email" form={form} autocomplete="off" required />
-        <Field name="name" label="Name" form={form} autocomplete="off" maxlength={200} />
-        <div class="acts">
-          <button type="submit">Add</button>
-        </div>
-      </form>
-    </section>
+    <form method="post" action={`${here}/contacts`} class="stack">
+      <Field name="email" label="Email" type="email" form={form} autocomplete="off" required />
+      <Field name="name" label="Name" form={form} autocomplete="off" maxlength={200} />
+      <div class="acts">
+        <button type="submit">Add</button>
+      </div>
+    </form>
   );
 }
 
@@ -645,7 +653,9 @@ function cellsOf({ email, name, round, status, ...contact }: SurveyContact) {
   const { failure_reason, sent_at, responded_at } = contact;
   const [kind, label] = statusLabels[status];
   return [
-    <bdi>{email}</bdi>,
+    <bdi>
+      <Breakable text={email} />
+    </bdi>,
     name ? <bdi>{name}</bdi> : '',
     <>
       <State kind={kind} code={status}>

@@ -1,5 +1,4 @@
 import type { Context, Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { type RefusalKind, toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
@@ -20,6 +19,7 @@ import {
   conflictErrors,
   emptyForm,
   Field,
+  FoldCard,
   type FormState,
   LinkButton,
   readForm,
@@ -303,34 +303,34 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
           <QuestionsEditor form={form} languages={languages} action={action} />
         </section>
         <EmailCard form={form} />
-        <Reveal
+        <FoldCard
           title="Wording"
           about={counted(countTyped(form, /^(follow_up|thanks)/), 'custom text')}
           isOpen={hasMistake(form, /^(follow_up|thanks)/)}
         >
           <TextFields form={form} prefix="" fields={pageFields} />
-        </Reveal>
-        <Reveal
+        </FoldCard>
+        <FoldCard
           title="Languages"
           about={taken.map(languageName).join(', ')}
           isOpen={isAddingLanguage || hasMistake(form, /^texts/)}
         >
           <Languages form={form} languages={languages} taken={taken} />
-        </Reveal>
-        <Reveal
+        </FoldCard>
+        <FoldCard
           title="Scheduling and reminders"
           about={counted(countTyped(form, /^reminders\.\d\.after_days/), 'reminder')}
           isOpen={hasMistake(form, /^(reminders|ask_after|send_window)/)}
         >
           <AskingFields form={form} />
-        </Reveal>
-        <Reveal
+        </FoldCard>
+        <FoldCard
           title="Website embed"
           about={countTyped(form, /^embed\.origins/) > 0 ? 'On' : 'Off'}
           isOpen={hasMistake(form, /^embed/)}
         >
           <EmbedFields form={form} />
-        </Reveal>
+        </FoldCard>
         <div class="acts">
           <button type="submit">Save</button>
           <LinkButton href={cancel} text="Cancel" kind="quiet" />
@@ -340,20 +340,6 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
     </form>
   );
 }
-
-type RevealProps = { title: string; about: string; isOpen: boolean; children: Child };
-
-/** A closed section that names what it holds. */
-const Reveal = ({ title, about, isOpen, children }: RevealProps) => (
-  <details class="card fold-card" open={isOpen}>
-    <summary>
-      <span>{title}</span>
-      <span class="sub">{about}</span>
-      <Icon name="chevron-down" />
-    </summary>
-    <div class="stack">{children}</div>
-  </details>
-);
 
 const countTyped = (form: FormState, names: RegExp) =>
   Object.entries(form.typed).filter(([name, typed]) => names.test(name) && typed.length > 0).length;
@@ -380,7 +366,7 @@ function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existi
   const type = surveyTypes.find((each) => each === form.typed['type']) ?? 'nps';
   return (
     <div class="card stack">
-      <h2>Question</h2>
+      <h2>Survey</h2>
       <Field name="question_text" label="Question" form={form} rows={2} required />
       {existing?.hasAnswers ? (
         <div class="field">

@@ -13,6 +13,7 @@ import {
   typeFacts,
 } from '../../survey-types.ts';
 import { Histogram, PartsBar } from '../../web/app/drawings.tsx';
+import { LinkButton } from '../../web/app/forms.tsx';
 import { count, counted, EmptyState } from '../../web/app/lists.tsx';
 import { getOrgSurvey, type ManagedSurvey, type ScoreCount } from '../queries.ts';
 
@@ -20,10 +21,16 @@ export const surveysPath = ({ slug }: { slug: string }) => `/o/${slug}/surveys`;
 
 export const canEdit = (c: Context<ScreenEnv>) => c.var.organization.role !== 'viewer';
 
-type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; period: string | null };
+type FigureProps = {
+  survey: ManagedSurvey;
+  scores: readonly ScoreCount[];
+  period: string | null;
+  /** The path of the survey. */
+  here: string;
+};
 
 /** The score with its interval, beside the number of responses for each score. */
-export function Figure({ survey: { type }, scores, period }: FigureProps) {
+export function Figure({ survey: { type }, scores, period, here }: FigureProps) {
   const measured = measureScores(type, scores);
   const { total } = measured;
   if (total === 0) {
@@ -31,6 +38,10 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
       <div class="card">
         <EmptyState title={period ? 'No responses in this period' : 'No responses yet'}>
           <p>Share its link or send it to contacts.</p>
+          <div class="acts">
+            <LinkButton href={`${here}/send`} text="Send" />
+            <LinkButton href={`${here}/share`} text="Share" />
+          </div>
         </EmptyState>
       </div>
     );

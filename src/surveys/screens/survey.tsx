@@ -66,7 +66,7 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
   const { sent, responded } = reached;
   return (
     <>
-      <Figure survey={survey} scores={scores} period={period} />
+      <Figure {...{ survey, scores, period }} here={`/o/${slug}/surveys/${survey.id}`} />
       {trend}
       <Rounds rounds={rounds} type={survey.type} />
       <QuestionResults

@@ -265,6 +265,20 @@ export function LinkButton({ text, about, kind, mini, icon, ...attributes }: Lin
   );
 }
 
+type FoldCardProps = { title: string; about?: string; isOpen: boolean; children: Child };
+
+/** A closed section that names what it holds. */
+export const FoldCard = ({ title, about, isOpen, children }: FoldCardProps) => (
+  <details class="card fold-card" open={isOpen}>
+    <summary>
+      <span>{title}</span>
+      <span class="sub">{about}</span>
+      <Icon name="chevron-down" />
+    </summary>
+    <div class="stack">{children}</div>
+  </details>
+);
+
 type SubmitOrCancelProps = { button: Child; cancel: string; danger?: boolean };
 
 export const SubmitOrCancel = ({ button, cancel, danger = false }: SubmitOrCancelProps) => (
