@@ -166,7 +166,7 @@ function Outcomes(props: OutcomesProps) {
         ) : null}
       </div>
       {!isFiltered && total === 0 ? null : <Filter filter={filter} here={here} />}
-      <div id={outcomesId}>
+      <div id={outcomesId} class="compact">
         <PagedList
           meta={{ page: page.page, limit: page.limit, total }}
           at={at}

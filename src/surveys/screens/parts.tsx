@@ -27,10 +27,11 @@ type FigureProps = {
   period: string | null;
   /** The path of the survey. */
   here: string;
+  mayEdit: boolean;
 };
 
 /** The score with its interval, beside the number of responses for each score. */
-export function Figure({ survey: { type }, scores, period, here }: FigureProps) {
+export function Figure({ survey: { type }, scores, period, here, mayEdit }: FigureProps) {
   const measured = measureScores(type, scores);
   const { total } = measured;
   if (total === 0) {
@@ -39,7 +40,7 @@ export function Figure({ survey: { type }, scores, period, here }: FigureProps) 
         <EmptyState title={period ? 'No responses in this period' : 'No responses yet'}>
           <p>Share its link or send it to contacts.</p>
           <div class="acts">
-            <LinkButton href={`${here}/send`} text="Send" />
+            {mayEdit ? <LinkButton href={`${here}/send`} text="Send" /> : null}
             <LinkButton href={`${here}/share`} text="Share" />
           </div>
         </EmptyState>

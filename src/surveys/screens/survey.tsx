@@ -27,7 +27,7 @@ import {
   type ReachedContacts,
   type ScoreCount,
 } from '../queries.ts';
-import { Figure, surveyOf, surveysPath } from './parts.tsx';
+import { canEdit, Figure, surveyOf, surveysPath } from './parts.tsx';
 import { Rounds, type readRounds } from './rounds.tsx';
 
 const completionTexts = {
@@ -58,15 +58,19 @@ export const renderSurvey = (c: Context<ScreenEnv>, props: SurveyNumbers) =>
         period={props.period}
       />
     ),
-    body: <Numbers {...props} slug={c.var.organization.slug} />,
+    body: <Numbers {...props} slug={c.var.organization.slug} mayEdit={canEdit(c)} />,
   });
 
-function Numbers(props: SurveyNumbers & { slug: string }) {
-  const { survey, scores, reached, period, trend, slug, questions, rounds } = props;
+function Numbers(props: SurveyNumbers & { slug: string; mayEdit: boolean }) {
+  const { survey, scores, reached, period, trend, slug, questions, rounds, mayEdit } = props;
   const { sent, responded } = reached;
   return (
     <>
-      <Figure {...{ survey, scores, period }} here={`/o/${slug}/surveys/${survey.id}`} />
+      <Figure
+        {...{ survey, scores, period }}
+        here={`/o/${slug}/surveys/${survey.id}`}
+        mayEdit={mayEdit}
+      />
       {trend}
       <Rounds rounds={rounds} type={survey.type} />
       <QuestionResults
