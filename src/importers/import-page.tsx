@@ -273,7 +273,7 @@ function FilePart({ file }: { file: ImportFile }) {
         <DataTable
           caption={`Invalid rows of ${name}`}
           showCaption
-          columns={['Line', 'Column', 'Reason']}
+          columns={[{ head: 'Line', number: true }, 'Column', 'Reason']}
           rows={counts.shown.map(({ line, column, complaint }) => ({
             cells: [count(line), <bdi>{column}</bdi>, toSentence(complaint)],
           }))}
