@@ -48,7 +48,7 @@ const mailsPerBatch = 1000;
 /** Limit of claimed mails per campaign, so that pausing can withdraw them quickly. */
 const maxOpenMails = 4000;
 const lookEveryMs = 1000;
-/** Shorter while there is more to claim, so that the mail server never idles. */
+/** Shorter interval while there are more mails to claim, so that the mail server never idles. */
 const refillEveryMs = 200;
 const lookWhenClosedEveryMs = 60_000;
 

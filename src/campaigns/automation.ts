@@ -26,7 +26,7 @@ import {
 import { askRounds } from './rounds.ts';
 import { nextOpening } from './rules.ts';
 
-/** Longer than a step takes. */
+/** A turn takes less time than this. */
 const overdueMs = 60_000;
 
 /** Renews lost jobs, counts late outcomes, and sends automatic surveys, rounds and reminders. */

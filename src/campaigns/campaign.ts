@@ -79,7 +79,7 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
     if (sendAt) {
       await lockOpenSurvey(tx, survey);
       const filter = audience && (await filterOfAudience(tx, orgId, audience));
-      // The current size. The start judges contacts again and reserves the quota.
+      // The current size. Starting the campaign judges contacts again and reserves the quota.
       const { total, mailed: waiting } = await judgeCampaign(tx, survey, { filter });
       await changeCampaign(tx, campaign, { total, waiting, duplicates: total - waiting });
     }
@@ -139,8 +139,8 @@ export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   });
 
 /**
- * Pauses a campaign while the mail server refuses all of its mails, which would fail all contacts. Returns true if the
- * mails were withdrawn. Automatic sends cannot be paused.
+ * Pauses a campaign when the mail server refuses all of its mails, so that its contacts do not all fail. Returns true
+ * if the mails were withdrawn. Automatic sends cannot be paused.
  */
 export async function pauseRefusedCampaign(
   { db, log, orgId }: { db: Db; log: Log; orgId: string },
@@ -206,7 +206,7 @@ type Example = { email: string; remark: string | null };
 
 export type JudgementView = Awaited<ReturnType<typeof viewJudgement>>;
 
-/** The review before a send. `invalid` counts rows of the last uploaded list without a valid address. */
+/** The review before a send. `invalid` counts the rows without a valid address in the last uploaded list. */
 export async function viewJudgement(
   sql: Sql,
   survey: OrgSurvey,
@@ -265,7 +265,7 @@ export async function viewJudgement(
   };
 }
 
-/** `without` of `readers` recipients have no value for the placeholder. */
+/** `without` counts the recipients who have no value for the placeholder, out of `readers`. */
 type Fallback = { placeholder: string; fallbacks: Set<string>; readers: number; without: number };
 
 const readerBatchSize = 1000;

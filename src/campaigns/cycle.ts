@@ -10,7 +10,7 @@ export const openDays = (window: SendWindow | null): boolean[] =>
 /**
  * Tables by weekday, Monday first, from which SQL computes the day of a round:
  * - `next`: days from the weekday to each open day within a week, including the weekday itself
- * - `rest`: the number of open days among the days of a cycle beyond its whole weeks
+ * - `rest`: the number of open days in the last, incomplete week of a cycle
  * - `shifted`: days by which a round that falls on the weekday moves, 0 on open days
  */
 export function cycleTables(open: readonly boolean[], everyDays: number) {

@@ -6,7 +6,7 @@ import { type Judgement, readContact } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
 
-/** `mailOf` is the mail to remind of. The frequency rule does not apply to reminders. */
+/** `mailOf` is the mail that the reminder follows. The frequency rule does not apply to reminders. */
 export async function judgeReminded(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -42,7 +42,7 @@ function judge({ email, key }: AskableContact, facts: ReminderFacts | undefined)
   return { send: recipient };
 }
 
-/** Mails claimed before a run may be committed this much later. */
+/** Each run looks back this far, because a row may be committed after a run has passed its time. */
 const commitMargin = '1 hour';
 
 type ReminderFacts = {
@@ -152,7 +152,7 @@ export async function listDueToRemind(
     limit ${atMost}`;
 }
 
-/** All mails claimed before this time are finished: none is open or becomes due later. */
+/** Returns the time up to which all claimed mails are finished: none is open or becomes due later. */
 export async function findRemindedUntil(
   sql: Sql,
   { survey: { org_id, survey_id }, campaign, afterDays, now }: Due,
@@ -240,7 +240,7 @@ const listPeopleAfter = (
   order by p.email_key
   limit ${judgeBatchSize}`;
 
-/** A person has the id of their contact, or their own id until they are added. */
+/** The id is the contact's id, or the person's id for people who are not contacts yet. */
 const selectPeople = (sql: Sql, { orgId, surveyId }: OrgSurvey, filter: PeopleFilter): Part => sql`
   select coalesce(c.id, p.id) as id, coalesce(c.email, p.email) as email, p.name, p.email_key as key,
          coalesce(c.status not in ('pending', 'failed'), false) as asked
@@ -288,7 +288,7 @@ export async function judgeSome(
   });
 }
 
-/** A campaign asks nobody again. The rounds of a survey do. */
+/** A campaign never asks a contact twice. Rounds do. */
 function judgeAsked({ asked, key }: AskableContact, judgement: Judgement): Judgement {
   if (!asked || !('send' in judgement)) return judgement;
   const reason = 'this survey was already sent to this address';
@@ -300,6 +300,6 @@ export type AskableContact = {
   email: string;
   key: string;
   name?: string | null;
-  /** True for a contact of an audience that is neither pending nor failed. */
+  /** True if an audience selected the contact and its status is neither pending nor failed. */
   asked?: boolean;
 };

@@ -129,7 +129,7 @@ const batchOutcomes = (sql: Sql) => sql`
   from mails m
   where m.request_id = b.id and m.org_id = b.org_id`;
 
-/** A rule blocked mail `m` after it was claimed. */
+/** True if a rule blocked mail `m` after the claim. */
 export const isBlocked = (sql: Sql) => sql`
   (m.status = 'failed' and coalesce(m.reason_code, '') = any (${blockReasonCodes}::text[]))`;
 
@@ -146,8 +146,8 @@ export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
 }
 
 /**
- * Like `endBatches`, for ended and paused campaigns. Recounts recent batches, because a mail whose process lost the
- * database may still be recorded as sent.
+ * Like `endBatches`, for ended and paused campaigns. Recounts recent batches, because a process that lost its database
+ * connection may record a mail as sent later.
  */
 export async function recountBatches(sql: Sql) {
   await sql`

@@ -93,7 +93,10 @@ export type FirstResponse = {
   contact_email: string;
 };
 
-/** The first responses after the start of a campaign. Looks through the first 200 of the survey. */
+/**
+ * The first responses to a campaign. Searches only the first 200 responses to the survey since the start of the
+ * campaign.
+ */
 export const firstResponses = (
   sql: Sql,
   orgId: string,

@@ -101,7 +101,7 @@ const isInAudience = (sql: Sql, orgId: OrgId, people: PeopleFilter) => sql`
 
 type Blocking = { at: Date; frequencyDays: number | null };
 
-/** The latest email to the address of `p`, as long as the frequency rule counts it. */
+/** Time of the latest email to the address of `p` that the frequency rule counts. */
 const recentAt = (sql: Sql, orgId: string, { frequencyDays }: Omit<Blocking, 'at'>) => sql`
   (select max(coalesce(m.finished_at, m.claimed_at)) from mails m
    where m.org_id = ${orgId} and m.email_key = p.email_key and m.reminder = 0 and m.blocks_resend
@@ -166,7 +166,7 @@ export async function countAsked(
   ).count;
 }
 
-/** Counts contacts by the day of their next round. Days that have passed count as the first one. */
+/** Counts contacts by the day of their next round. Overdue contacts count on the first day. */
 export async function countByDay(
   sql: Sql,
   survey: OrgSurvey,

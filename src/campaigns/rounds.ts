@@ -148,7 +148,9 @@ const listBegun = (tx: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string
 
 const scheduledDays = 30;
 
-/** Days in the zone of the survey, from today, with the contacts still to be asked. A contact counts in each of its rounds. */
+/**
+ * Counts the contacts to ask on each of the next days, in the time zone of the survey. A contact counts once per round.
+ */
 export async function scheduleOf(
   { db, now = () => new Date() }: AdvanceTools,
   survey: OrgSurvey,

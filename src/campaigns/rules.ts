@@ -1,7 +1,7 @@
 import type { SendWindow } from '../surveys/schemas.ts';
 
 const hourMs = 60 * 60 * 1000;
-/** A campaign that is later than this does not catch up, so that its mails stay spread evenly. */
+/** A campaign that falls further behind than this does not catch up, so that its mails stay spread evenly. */
 const maxLagMs = 5000;
 
 type Pace = { perHour: number | null; nextMailAt: Date | null; now: Date };
@@ -39,7 +39,7 @@ export function nextOpening(window: SendWindow | null, now: Date): Date {
   return now;
 }
 
-/** A time that daylight saving skips moves forward by the gap. Of two ambiguous times, the first counts. */
+/** A time that daylight saving skips moves forward by the gap. An ambiguous time means the earlier moment. */
 function momentOf(window: SendWindow, day: Temporal.PlainDate, end: 'from' | 'to'): number {
   const plainTime = Temporal.PlainTime.from(window[end]);
   return day.toZonedDateTime({ timeZone: window.time_zone, plainTime }).epochMilliseconds;

@@ -4,7 +4,7 @@ import type { Segment } from '../../people/segments.ts';
 
 type Stored = 'people' | { segment_id: string } | { filter: object };
 
-/** Values of the select of an audience: empty for contacts, `people`, `filter`, or the id of a segment. */
+/** Returns the value of the audience select: empty for contacts, `people`, `filter`, or the id of a segment. */
 export function choiceOf(audience: Stored | null | undefined): string {
   if (!audience || audience === 'people') return audience ?? '';
   return 'filter' in audience ? 'filter' : audience.segment_id;
@@ -15,7 +15,7 @@ export function audienceOf(choice: string): Audience | null {
   return isUuid(choice) ? { segment_id: choice } : null;
 }
 
-/** The filter of a choice, null for contacts. Unknown if its segment was deleted. */
+/** The filter of a choice, or null for contacts. `isKnown` is false if the segment was deleted. */
 export function filterOf(choice: string, segments: readonly Segment[]) {
   const segment = segments.find(({ id }) => id === choice);
   const filter = choice === 'people' ? { all: [] } : (segment?.filter ?? null);
@@ -25,7 +25,7 @@ export function filterOf(choice: string, segments: readonly Segment[]) {
 export const pendingContacts = 'Pending contacts';
 export const segmentDeleted = 'This segment was deleted. Choose another audience.';
 
-/** A selected choice stays when its segment was deleted, so that a form never falls back to another audience. */
+/** Keeps a selected segment as an option after its deletion, so that a form never falls back to another audience. */
 export function audienceOptions(
   contacts: string,
   segments: readonly Segment[],

@@ -254,7 +254,7 @@ type ProgressProps = {
   here: string;
   timeZone: string;
   canControl: boolean;
-  /** When the send window opens. Now if it is open. */
+  /** Time when the send window opens, or the current time if it is open. */
   opensAt: Date;
   now: Date;
   /** Automatic sends never end and cannot be paused. */

@@ -225,7 +225,7 @@ type AudienceProps = {
   people: string;
 };
 
-/** Chooses another audience to review. The form that sends keeps the audience that was reviewed. */
+/** Chooses another audience to review. The send form keeps the audience that was reviewed. */
 const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps) => (
   <section class="card stack" aria-labelledby="audience-title">
     <h2 id="audience-title">Audience</h2>
