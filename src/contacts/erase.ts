@@ -13,7 +13,7 @@ export type ErasedContact = {
 type ContactsToErase = {
   orgId: string;
   key: string;
-  /** Limits the erasure to contacts that were added earlier. */
+  /** Limits the erasure to contacts added before this time. */
   before: Date | null;
 };
 
@@ -137,8 +137,8 @@ export const addressErased = () =>
 export type Inactive = { id: string; survey_id: string; position: string };
 
 /**
- * Lists contacts without a change, email, visit or answer for so many days, oldest first. Contacts in rounds stay until
- * their next round, because an audience would add a deleted one again and ask it too early.
+ * Lists contacts without a change, email, visit or answer in the last `days` days, oldest first. Contacts in rounds
+ * stay until their next round. Otherwise, an audience would add a deleted contact again and ask it too early.
  */
 export async function listInactive(
   sql: Sql,

@@ -54,9 +54,9 @@ export type SavedContact = {
 };
 
 /**
- * Adds contacts to a survey, or updates contacts with the same address in its latest round; `contacts` must not repeat
+ * Adds contacts to a survey, or updates contacts with the same address in its latest round. `contacts` must not repeat
  * an address. The survey must be locked, because a deleted address continues after its last round. A new name replaces
- * the old one, and properties are merged. Data of an older answer never replaces data of a newer one, and contacts that
+ * the old name, and properties are merged. Data of an older answer never replaces data of a newer answer. Contacts that
  * answered or unsubscribed keep that status. Rows are locked in the same order as in sending. The people of the
  * contacts are updated too.
  */
@@ -165,8 +165,8 @@ export async function listByAddress(
 type Addition = { key: string; properties: Record<string, unknown> };
 
 /**
- * Lists contacts whose merged properties exceed `bytes` as Postgres writes JSON. The lateral join looks contacts up one
- * by one: a plan must not read a whole survey for each batch.
+ * Lists contacts whose merged properties exceed `bytes` as Postgres writes JSON. The lateral join looks up contacts one
+ * by one, so that Postgres does not read the whole survey for each batch.
  */
 export async function listLargeMerges(
   sql: Sql,
@@ -308,7 +308,7 @@ export async function markUnblocked(
 }
 
 /**
- * Update of contacts whose mail has an outcome, from a select of org_id, contact_id, status, reason and sent_at. A
+ * Updates contacts whose mail has an outcome. `outcomes` selects org_id, contact_id, status, reason and sent_at. A
  * contact that has answered or unsubscribed since keeps its status, and an unchanged status keeps its reason. Contacts
  * are locked in the order of their addresses, as when they are saved, so that posting a list while it is mailed cannot
  * deadlock.
@@ -329,8 +329,8 @@ export const markOutcome = (sql: Sql, outcomes: Part) => sql`
   where c.org_id = s.org_id and c.id = s.id`;
 
 /**
- * Columns with the names and addresses to redact from a comment: of organization `o`, the sender of survey `s` and,
- * unless the answer is anonymous, contact `c`.
+ * Columns with the names and addresses to redact from a comment. They belong to organization `o`, the sender of survey
+ * `s` and, unless the answer is anonymous, contact `c`.
  */
 export const peopleToRedact = (sql: Sql, giver: 'contact' | 'anonymous') =>
   giver === 'contact'

@@ -13,7 +13,7 @@ export const askedAt = (sql: Sql): Part => sql`
               where m.org_id = c.org_id and m.contact_id = c.id and m.reminder = 0) end,
            case when c.status = 'failed' then c.updated_at end)`;
 
-/** The zone in which days of rounds of survey `s` count: of its send window, or of its organization `o`. */
+/** The time zone of the rounds of survey `s`: the zone of its send window, or else of organization `o`. */
 export const zoneOfRounds = (sql: Sql): Part =>
   sql`coalesce(s.send_window ->> 'time_zone', o.time_zone)`;
 
@@ -29,9 +29,9 @@ export const isDue = (sql: Sql, at: Date | null): Part => sql`
 export type StartedContact = { id: string; email: string; key: string };
 
 /**
- * Adds a contact in the next round for each address whose next round is due, with the latest name and properties of the
- * person, and returns these contacts. The survey must be locked. The lateral join looks contacts up one by one. Locks follow the
- * order of sending.
+ * Adds a contact in the next round for each address whose next round is due, and returns these contacts. They get the
+ * latest name and properties of the person. The survey must be locked. The lateral join looks up contacts one by one.
+ * Locks follow the order of sending.
  */
 export async function startRounds(
   sql: Sql,
@@ -77,7 +77,7 @@ export async function startRounds(
     returning id, email, email_key as key`;
 }
 
-/** Counts contacts of rounds that a later round of the same address has followed. An index-only query. */
+/** Counts the contacts that a later round of their address has replaced. The query reads only an index. */
 export async function countEndedRounds(sql: Sql, { orgId, surveyId }: OrgSurvey): Promise<number> {
   return one(
     await sql<{ count: number }[]>`

@@ -12,7 +12,7 @@ export type CheckedContact = {
   properties: Properties;
 };
 
-/** Column headers of the fields of a contact, in lower case without punctuation. */
+/** Column headers by contact field, in lower case without punctuation. */
 export const contactFields = {
   email: words(
     'email emailaddress mail mailaddress personemail contactemail',
@@ -30,7 +30,7 @@ export const contactFields = {
   ),
 };
 
-/** Column headers of the parts of a name, in the same form. */
+/** Column headers by part of a name, in lower case without punctuation. */
 export const nameParts = {
   first: words(
     'firstname givenname forename fname personfirstname contactfirstname vorname prénom prenom',
@@ -47,7 +47,10 @@ export const nameParts = {
 export const isNamePart = (headerKey: string) =>
   nameParts.first.includes(headerKey) || nameParts.last.includes(headerKey);
 
-/** Joins the name of a row. A name beside only one part is the other part, as in "Name, Vorname" or "Nome, Cognome". */
+/**
+ * Joins the name of a row. If a row has a name column and one part, the name is the other part: "Name, Vorname" or
+ * "Nome, Cognome".
+ */
 export function fullName(row: { name: string; first: string; last: string }): string {
   const name = joinLines(row.name);
   const first = joinLines(row.first);

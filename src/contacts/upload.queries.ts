@@ -28,7 +28,7 @@ export type StoredSheet = {
   has_header: boolean;
   from: number;
   to: number;
-  /** Why it cannot be imported. */
+  /** The reason why the sheet cannot be imported. */
   reason: string | null;
 };
 
@@ -204,8 +204,9 @@ export async function listRejects(
 }
 
 /**
- * Lists the contacts that a survey already has, with true if saving the contact would change its name or properties.
- * The lateral join looks contacts up one by one: a plan must not read a whole survey for each batch.
+ * Reads which contacts the survey already has. `changes` is true if saving the contact would change its name or
+ * properties. The lateral join looks up contacts one by one, so that Postgres does not read the whole survey for each
+ * batch.
  */
 export async function listKnown(
   sql: Sql,

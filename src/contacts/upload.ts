@@ -43,8 +43,8 @@ import {
 } from './upload.queries.ts';
 
 /**
- * Reading a form holds a list in memory several times over: some hundred megabytes for the largest list. A process
- * reads or imports at most four lists at once, and at most two of one organization.
+ * Reading a form holds several copies of a list in memory: hundreds of megabytes for the largest list. A process reads
+ * or imports at most four lists at once, at most two of them for one organization.
  */
 const slots = createSemaphore({ slots: 4, reserve: 2, maxWaitingPerGroup: 8 });
 const retryInSeconds = 10;
@@ -71,8 +71,8 @@ type Line = { line: number; contact: CheckedContact };
 
 /**
  * Imports the contacts of an upload. Rows without a valid address are skipped and listed, and repeated addresses are
- * skipped. Importing twice changes nothing. Without a single valid address the upload keeps waiting, because another
- * column may have the addresses.
+ * skipped. Importing twice changes nothing. If no row has a valid address, the upload keeps waiting, because the
+ * addresses may be in another column.
  */
 export async function importUpload({ db }: { db: Db }, by: Writer, list: MappedList) {
   const { upload } = list;
@@ -136,7 +136,7 @@ type ContactTarget = {
   /** Returns the number of new contacts. */
   save: (contacts: readonly CheckedContact[]) => Promise<number>;
   reject: (rejects: readonly UploadReject[]) => Promise<void>;
-  /** A row with the address of an earlier one. */
+  /** Called for a row that repeats the address of an earlier row. */
   repeat?: (reject: UploadReject) => void;
 };
 
@@ -448,7 +448,7 @@ function guessColumnUses(names: readonly string[], rows: readonly CsvRow[]): Upl
     ['last_name', keys.findIndex((key) => nameParts.last.includes(key))],
     ['language', keys.findIndex(isLanguageHeader)],
   ];
-  // The last use of a column wins, because the column of the addresses may have any header.
+  // The email column keeps its use, whatever its header, because the last use of a column wins.
   const uses = new Map([...others, ...[...places].reverse()].map(([use, place]) => [place, use]));
   return names.map((name, at) => ({ name, use: uses.get(at) ?? 'property' }));
 }
