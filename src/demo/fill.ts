@@ -43,8 +43,8 @@ export type FilledDemo = {
 type FillTools = { db: Db; secrets: Secrets; isPublic?: boolean };
 
 /**
- * Fills one organization with a year of feedback, all or nothing; undefined if it exists. The running service then
- * analyzes the comments and writes the monthly summaries.
+ * Fills one organization with a year of feedback, all or nothing. Returns undefined if the organization exists. The
+ * running service then analyzes the comments and writes the monthly summaries.
  */
 export async function fillDemo(
   { db, secrets, isPublic = false }: FillTools,
@@ -98,7 +98,7 @@ export async function fillDemo(
 
 export const visitorEmail = 'visitor@larkspur.example';
 
-/** Replaces the demo in a database without other organizations. The new one has a viewer without a password. */
+/** Replaces the demo in a database without other organizations. The new demo has a viewer without a password. */
 export async function refillDemo(tools: FillTools, now: Date): Promise<void> {
   const { db } = tools;
   const organizations = await listOrganizations(db);
@@ -115,7 +115,7 @@ export async function refillDemo(tools: FillTools, now: Date): Promise<void> {
   await fillDemo({ ...tools, isPublic: true }, now);
 }
 
-/** In every language that customers of the demo speak. */
+/** Adds a survey in every language that customers of the demo speak. */
 async function addDemoSurvey(
   tx: Sql,
   orgId: string,
@@ -141,7 +141,7 @@ async function addDemoSurvey(
   });
 }
 
-/** How many months ago. The service summarizes last month without a request. The organization is in UTC. */
+/** Summarized months, counted back from this month in UTC. The service summarizes last month without a request. */
 const summarizedMonths = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 /** How often the job of a summary waits for the analysis of comments. */
 const maxWaits = 12;

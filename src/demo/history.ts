@@ -26,7 +26,7 @@ export async function insertRows(sql: Sql, table: string, rows: readonly Row[]) 
 
 const hoursAfter = (time: Date, hours: number) => new Date(time.getTime() + hours * 3_600_000);
 
-/** An id that sorts by this time, as `id_at` makes it. */
+/** Makes an id that sorts by time, like the SQL function `id_at`. */
 function idAt(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000${randomUUID().slice(18)}`;
@@ -147,7 +147,7 @@ const answersOf =
 
 const noMailbox = '550 5.1.1 The email account that you tried to reach does not exist';
 
-/** The emails of a survey, with its campaigns and their reminders if it has any. */
+/** Writes the emails of a survey, and its campaigns and reminders if it has any. */
 async function fillMails(tx: Sql, of: HistoryOf, contacts: readonly PastContact[]) {
   const { orgId, survey } = of;
   const key = { org_id: orgId, survey_id: survey.id };
@@ -278,7 +278,7 @@ async function fillBatch(
   return batch.id;
 }
 
-/** `seen_until` keeps the service from reminding anybody of an email of the past. */
+/** `seen_until` keeps the service from sending reminders of past emails. */
 async function fillReminders(
   tx: Sql,
   { orgId, survey, now }: HistoryOf,
@@ -405,8 +405,7 @@ const retriedEvery = 23;
 const failedEvery = 61;
 
 /**
- * A webhook with a month of deliveries. It is off, because its address does not exist. A response to the demo would
- * otherwise make it fail.
+ * A webhook with a month of deliveries. It is off, because its address does not exist and each new delivery would fail.
  */
 export async function fillWebhook(
   tx: Sql,

@@ -15,7 +15,7 @@ const signInPath = '/demo';
 const maxSignInsPerMinute = 20;
 const dayMs = 86_400_000;
 
-/** Everybody may read a public demo. Nothing can be written but a session. */
+/** Everybody may read a public demo. Visitors can write nothing but their session. */
 export const publicDemoRoutes = (tools: SessionTools): Hono<RequestEnv> =>
   new Hono<RequestEnv>()
     .use(refuseWrites)

@@ -37,7 +37,7 @@ type Topic = Exclude<
   'questions' | 'wishes' | 'replies' | 'notes' | 'canned' | 'themes'
 >;
 type About = Category | 'release' | 'recovery' | 'december';
-/** Shares of the options of the first question. */
+/** The share of answers that each option of the first question gets. */
 type Leanings = Readonly<Partial<Record<About, readonly number[]>>>;
 
 export type DemoSurvey = {
@@ -45,7 +45,7 @@ export type DemoSurvey = {
   type: SurveyType;
   topic: Topic;
   template: TemplateSubject;
-  /** Campaigns mail all new customers of a month, requests one customer after an event. */
+  /** A campaign mails all new customers of a month. A request mails one customer after an event. */
   by: 'campaign' | 'request' | 'link';
   people: number;
   anonymous: number;
@@ -295,7 +295,7 @@ function createStory(survey: DemoSurvey, now: Date) {
     return { value: [...new Set([id, pick(options!).id!])] };
   }
 
-  /** Old complaints are done. Of the newer ones some are open, with or without an owner. */
+  /** Old complaints are done. Some newer complaints are open, with or without an owner. */
   function handlingOf(category: Category, days: number) {
     const luck = random();
     const isComplaint = category === 'detractor';
@@ -311,7 +311,10 @@ function createStory(survey: DemoSurvey, now: Date) {
     };
   }
 
-  /** Writes comments in chronological order. Repeats one only after all others of its kind, and never twice in a row. */
+  /**
+   * Writes comments in chronological order. Repeats a comment only after all others of the same kind, and never twice
+   * in a row.
+   */
   function tell(answers: StoryAnswer[]) {
     const decks = new Map<string, string[]>();
     let last: string | undefined;
@@ -335,7 +338,7 @@ function createStory(survey: DemoSurvey, now: Date) {
   return { contact, answer, daysAgo, tell };
 }
 
-/** Improves over the year, and falls with the update. */
+/** The share of promoters grows over the year, and drops after the update. */
 function pickCategory(
   { promoters, passives, dip, topic }: DemoSurvey,
   { days, since, percentile }: { days: number; since: number; percentile: number },
