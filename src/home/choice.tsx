@@ -18,7 +18,7 @@ import {
 } from './rules.ts';
 import { kindName } from './score.tsx';
 
-/** The survey or kind, the period and the properties that the address of a screen asks for. */
+/** Reads the survey or kind, the period and the properties from the address of a screen. */
 export async function readChoice(db: Db, c: Context<ScreenEnv>) {
   const { properties, ...typed } = readProperties(c.req.queries());
   const setting = await findHomeSetting(db, c.var.organization.id);

@@ -9,13 +9,13 @@ export type MeasuredValue = { value: string; measured: Measured; counted: Counte
 
 export type Comparison = {
   names: string[];
-  /** Null if no response has a property that the selection does not filter by. */
+  /** Null if the responses have no properties other than the filtered ones. */
   by: string | null;
   /** The highest score first. */
   values: MeasuredValue[];
 };
 
-/** Scores by the property `by`, or by the property whose values most responses share. */
+/** Scores by the values of the property `by`. The default is the property that most responses have. */
 export async function readComparison(
   db: Db,
   orgId: string,

@@ -123,7 +123,7 @@ export function ofDays({ scope, period: { from, to }, timeZone }: Selection) {
   };
 }
 
-/** The first row is the whole previous period, then come the steps of this one. */
+/** The first row is the whole previous period. The steps of this period follow. */
 function rowsWithBefore({ period, timeZone }: Selection): TrendRows {
   const { interval, before } = period;
   const [from, to] = [readInstants(period.from)!, readInstants(period.to)!];
@@ -196,7 +196,7 @@ const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
   where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
 )`;
 
-/** Comments of each category, so that the happy majority does not hide the others. */
+/** Number of comments per category, so that the happy majority does not hide the others. */
 const commentsEach = 2;
 
 export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {

@@ -90,7 +90,6 @@ const Unfold = ({ text, isChosen, isOpen, path, params, children }: UnfoldProps)
   </details>
 );
 
-/** Drops empty parameters. */
 type PropertyChoiceProps = Pick<UnfoldProps, 'path' | 'params'> & { form: FormState };
 
 /** A filter by property, typed as `plan=pro`. */

@@ -141,7 +141,7 @@ async function countAttention(sql: Sql, orgId: string) {
 type AnsweredDays = { time_zone: string; today: string; first_day: string | null };
 
 /**
- * `first_day` is the day of the survey's first response, or of an earlier first mail, so that all recipients are
+ * `first_day` is the day of the survey's first response or first mail, whichever is earlier, so that all recipients are
  * counted. Null without responses.
  */
 export async function findAnsweredDays(sql: Sql, orgId: string, surveyId: string) {

@@ -61,7 +61,7 @@ export function chooseKind(scopes: readonly HomeScope[], query: KindQuery): Home
   );
 }
 
-/** Filters by property with their names in the API. The last value of each one counts. */
+/** Filters by property, under their names in the API. If a property is repeated, the last value counts. */
 type PropertyQuery = { [parameter: `property.${string}`]: string };
 
 const prefix = 'property.';

@@ -96,7 +96,10 @@ type AskedProps = {
   period: Pick<HomePeriod, 'days'>;
 };
 
-/** The response rate, compared like a share of responses. Recent emails would make every period look like a decline. */
+/**
+ * The response rate, compared like a share of responses. The comparison leaves out recent emails, because they would
+ * make every period look like a decline.
+ */
 export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
   const { asked, arrived, answered, settled } = now;
   const step = (name: string, part: number) => ({
