@@ -68,7 +68,7 @@ export type ImportChoice = {
   service: ServiceName;
   /** Null for a new survey. */
   survey_id: string | null;
-  /** Null to find it in the files. */
+  /** Null to detect the type from the files. */
   type: SurveyType | null;
   time_zone: string;
 };
@@ -320,7 +320,7 @@ async function createDraft(
   return survey.id;
 }
 
-/** Suppressions first, then responses, then people, whose newer values override those of old responses. */
+/** Suppressions first, then responses, then people. Values of people are newer and override values of old responses. */
 const order: readonly FileKind[] = ['unsubscribed', 'bounced', 'responses', 'people'];
 
 /** The import was deleted, stopped, or continued by another run. */
@@ -331,8 +331,8 @@ class TurnOver extends Error {}
 const turnMs = 5 * 60_000;
 
 /**
- * Imports the files of an import in batches. The row of a file counts its batches, so another run continues after the
- * last one.
+ * Imports the files of an import in batches. The row of a file counts its batches, so that another run continues after
+ * the last batch.
  */
 export async function runImport(
   { db, importTurnMs = turnMs }: ImportTools & { importTurnMs?: number },

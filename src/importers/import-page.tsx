@@ -201,13 +201,13 @@ function FilesPart({
   );
 }
 
-/** All rows of a list of people may be unsubscribes, or all bounces. */
+/** A list of people may contain only unsubscribes, or only bounces. */
 function kindOfRows(kind: FileKind, { people, unsubscribed, bounced }: FileCounts): FileKind {
   if (kind !== 'people' || people > 0 || (unsubscribed > 0 && bounced > 0)) return kind;
   return unsubscribed > 0 ? 'unsubscribed' : bounced > 0 ? 'bounced' : kind;
 }
 
-/** Other rows were there before, or belong to erased people. */
+/** The remaining rows existed before, or belong to erased people. */
 const newRows = ({ responses, contacts, unsubscribed, bounced }: ImportCounts) =>
   responses + contacts + unsubscribed + bounced;
 

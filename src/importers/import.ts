@@ -245,7 +245,7 @@ const batchSize = 500;
 export type ImportCounts = ReturnType<typeof zeroImportCounts>;
 
 type ImportSteps = {
-  /** Skips the rows that an earlier run has imported, and continues that run's counts. */
+  /** The progress of an earlier run: its rows are skipped, and its counts continue. */
   from?: { done: number; imported: ImportCounts };
   /** Runs in the transaction of each batch. */
   inBatch?: (tx: Sql, done: number, imported: ImportCounts) => Promise<unknown>;
@@ -316,7 +316,7 @@ async function* batches(rows: AsyncIterable<ReadRow>) {
   if (batch.length > 0) yield batch;
 }
 
-/** Numbers equal responses across the file by hash: a million take about ten megabytes. */
+/** Numbers equal responses across the file. Stores only hashes, so a million responses take about ten megabytes. */
 function createNumbering() {
   const counts = new Map<string, number>();
   return ({ score, created_at, comment, person }: ImportedResponse) => {

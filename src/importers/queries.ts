@@ -230,8 +230,8 @@ export async function countMonths(
 }
 
 /**
- * Deletes the text of files that mention an address, and ends their imports. A chunk ends with a line, so it has the
- * whole address.
+ * Deletes the text of files that mention an address, and ends their imports. Chunks end at line breaks, so no address
+ * is split.
  */
 export async function deleteImportsMentioning(sql: Sql, orgId: string, key: string) {
   const pattern = addressPattern(key);

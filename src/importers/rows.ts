@@ -153,7 +153,7 @@ function suppressionOf(row: RowReader, { plan }: RowRules) {
   return undefined;
 }
 
-/** Services write a time for yes, and nothing, zero or no for no. */
+/** Services write a time to mean yes. They write an empty value, zero or "no" to mean no. */
 const isSaid = (text: string | null) => text !== null && !/^(0|no|false|null|never)$/i.test(text);
 const isYes = (text: string) => /^(1|yes|true)$/i.test(text);
 
