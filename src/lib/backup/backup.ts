@@ -97,7 +97,7 @@ export const Header = v.object({
 });
 export type Header = v.InferOutput<typeof Header>;
 
-/** Rows are arrays of one, so their first character distinguishes them from marks. */
+/** Each row is wrapped in an array, so its first character distinguishes it from a mark. */
 export const Mark = v.union([v.object({ table: v.string() }), v.object({ rows: v.number() })]);
 export type Mark = v.InferOutput<typeof Mark>;
 

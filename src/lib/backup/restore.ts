@@ -44,7 +44,8 @@ export async function restore(
     if (key) saveKey(key);
     return count;
   }).catch((error: { code?: unknown }) => {
-    // Rows arrive before the checksum at the end of the file. Intact rows fit the types and constraints.
+    // Rows are inserted before the checksum at the end of the file is read. A violated type or constraint means that
+    // the file is damaged.
     if (/^2[23]/.test(String(error.code))) throw unusable(foreign);
     throw error;
   });

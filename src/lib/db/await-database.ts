@@ -58,7 +58,7 @@ type Fault = {
   port?: unknown;
 };
 
-/** An error of the system or of Postgres in a sentence that says what to do. */
+/** Explains a system or Postgres error in a sentence that says what to do. */
 export function explainError(error: unknown): string {
   const fault = (error ?? {}) as Fault;
   const sentence = sentences[String(fault.code)];

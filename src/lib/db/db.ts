@@ -94,8 +94,8 @@ export const lockTimeout = (sql: Sql, ms: number): Part =>
   sql`select set_config('lock_timeout', ${String(ms)}, true)`;
 
 /**
- * A condition that is always true and makes the commit asynchronous. A power cut may lose the last second of commits,
- * but a killed process loses nothing.
+ * A condition that is always true and makes the commit asynchronous. A power cut may lose the last second of commits. A
+ * killed process loses nothing.
  */
 export const asyncCommit = (sql: Sql): Part =>
   sql`set_config('synchronous_commit', 'off', true) is not null`;
@@ -123,7 +123,7 @@ export function isDatabaseFull(error: unknown): boolean {
   return code === diskFull || (code === internalError && message === noRoomToConnect);
 }
 
-/** For a read that also writes, such as a request count. When the disk is full, it reads without writing. */
+/** Handles a full disk in a read that also writes, such as counting a request: repeats it without the write. */
 export const whenDiskFull =
   <T>(readOnly: () => T) =>
   (error: unknown): T => {
@@ -198,7 +198,7 @@ export function listUrls(url: string): string[] {
   return parts(url).urls;
 }
 
-/** True if the URL names several hosts or a target: only one of the servers, or none, is writable. */
+/** True if the URL names several hosts or a target. Then some or all of the servers may be read-only. */
 export function needsWritableServer(url: string): boolean {
   const { hosts, target } = parts(url);
   return hosts.length > 1 || target !== null;

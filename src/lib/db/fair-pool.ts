@@ -46,7 +46,7 @@ export async function runAbortable<T>(
   );
 }
 
-/** Requests whose link, session or key is still being looked up, so that their group is unknown. */
+/** Requests of an unknown group, because their link, session or key is still being looked up. */
 export const ungroupedRequests = 'requests of no group';
 export const serviceWork = 'work of the service';
 
@@ -113,7 +113,7 @@ const holds = new AsyncLocalStorage<readonly Hold[]>();
 function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
   return pool.through(async (work) => {
     const outer = holds.getStore() ?? [];
-    // Checks `isOpen`, because a statement that its transaction did not await may run after the transaction has ended.
+    // Checks `isOpen`, because a statement that was not awaited may run after its transaction has ended.
     if (outer.some((hold) => hold.isOpen && hold.slots === slots)) return await work();
     const leave = await takeTurn(slots, fixed ?? turns.getStore() ?? ofNoGroup);
     const hold = { slots, isOpen: true };
@@ -191,9 +191,9 @@ const largePool = 8;
 const quietMs = 1000;
 
 /**
- * A single group gets at most half of the connections, so that another one always finds a free one. Ungrouped requests
- * and the service go first, with up to a quarter each. One connection stays free to cancel statements. A group runs
- * costly statements on half of the processors of Postgres, or on all of them once it has been the only group for a
+ * Gives a group at most half of the connections, so that another group always finds a free connection. Ungrouped
+ * requests and the service go first, with up to a quarter each. One connection stays free to cancel statements. A group
+ * runs costly statements on half of the processors of Postgres, or on all of them once it has been the only group for a
  * second.
  */
 export function createPoolSlots({

@@ -21,7 +21,7 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   const identify = ({ name, sha256 }: Applied) => `${name} ${sha256}`;
   const applied = (await listApplied(db)).map(identify).sort().join();
   if (applied === migrations.map(identify).sort().join()) return [];
-  // One connection holds the lock, another one does the work.
+  // One connection holds the lock, and another one does the work.
   if (db.options.max < 2) throw new Error('migrate needs a pool of at least two connections');
   return await withSchemaLock(db, async () => {
     const session = await db.reserve();
@@ -109,7 +109,7 @@ async function waitForLock(session: Sql) {
   }
 }
 
-/** From `nowait`, or because another process creates the table or its type at the same time. */
+/** Error codes of `nowait`, or of another process that creates the table or its type at the same time. */
 const heldByAnother = ['55P03', '42P07', '42710', '23505'];
 
 async function applyMissing(session: postgres.ReservedSql, migrations: Migration[]) {

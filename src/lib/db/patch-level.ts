@@ -1,8 +1,8 @@
 import { one, type Sql } from './db.ts';
 
 /**
- * The minor versions without known vulnerabilities that an unprivileged role, such as a reporter, can use:
- * CVE-2026-14669 lets a select crash the server. Raise them with each security release of PostgreSQL.
+ * Older minor versions have vulnerabilities that an unprivileged role, such as a reporter, can use. For example,
+ * CVE-2026-14669 lets a select crash the server. Raise these numbers with each security release of PostgreSQL.
  */
 const safeMinors: Readonly<Record<number, number>> = { 15: 19, 16: 15, 17: 11, 18: 6 };
 

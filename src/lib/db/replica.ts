@@ -19,8 +19,8 @@ type ReplicaOptions = {
 };
 
 /**
- * Polls the position and lag of the replica four times a second. `replayed` is a lower bound of its position, which
- * only grows while its connections last, so every snapshot taken later contains it.
+ * Polls the position and lag of the replica four times a second. The replica has reached at least the position
+ * `replayed`. The position cannot go back while the connections last, so every later snapshot contains `replayed`.
  */
 export async function followReplica(options: ReplicaOptions) {
   const { primary, connections, maxLagSeconds } = options;
@@ -94,7 +94,7 @@ export async function followReplica(options: ReplicaOptions) {
     isUsable: () => problem === undefined,
     problem: () => problem,
     lagSeconds: () => lag.seconds(performance.now()),
-    /** Reads a snapshot that contains this WAL position. Undefined if the replica cannot: then read the primary. */
+    /** Reads a snapshot that contains this WAL position. If it returns undefined, the caller reads from the primary. */
     async read<T>(position: number, work: (sql: Sql) => Promise<T>) {
       if (problem !== undefined) return undefined;
       const reading = readAt(position, work).catch((error) => {
@@ -113,7 +113,7 @@ export async function followReplica(options: ReplicaOptions) {
 
 /** Replication lag: the time since the primary left the replica's position. An idle primary adds no lag. */
 export function createLag() {
-  /** Positions of the primary over time. The first is the newest that the replica has reached, if any. */
+  /** Positions of the primary over time. The first mark is the newest position that the replica has reached, if any. */
   const marks: { position: number; at: number }[] = [];
   let reachedAt: number | undefined;
 

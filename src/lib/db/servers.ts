@@ -74,7 +74,7 @@ export function reachServers(address: string) {
       socket.destroy();
       throw error;
     });
-    // After a failover meanwhile, the driver would wait forever on a closed socket.
+    // A failover may have closed the socket meanwhile. The driver would wait for it forever.
     if (socket.destroyed) throw moved();
     return Object.assign(socket, { host: server.host, port: server.port });
   }

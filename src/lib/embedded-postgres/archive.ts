@@ -47,7 +47,7 @@ export function ensureRuntime(folder: DataFolder, distribution: Distribution): s
   return runtime;
 }
 
-/** Files that root unpacks must be replaceable by the account later. */
+/** The account must be able to replace files that root unpacked. */
 function chownAll(draft: string, account: Account) {
   if (!account.isOther) return;
   for (const path of readdirSync(draft, { recursive: true, encoding: 'utf8' })) {
@@ -153,7 +153,7 @@ function openPackage(native: string): Contents {
   return { manifest: { files, links: [...links, ...listed] }, read };
 }
 
-/** npm packages cannot contain links, so this one lists them in a file. */
+/** npm packages cannot contain links, so this package lists its links in a file. */
 function listedLinks(native: string) {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return [];
@@ -178,7 +178,7 @@ type PackedFile = { path: string; executable: boolean; size: number; sha256: str
 
 export type Contents = { manifest: Manifest; read(file: PackedFile): Uint8Array };
 
-/** The best ratio that still unpacks at full speed. Packing takes a minute, when the binary is built. */
+/** The best ratio that still unpacks at full speed. Packing adds a minute to the build of the binary. */
 const compressionLevel = 19;
 const lengthBytes = 4;
 

@@ -28,7 +28,7 @@ export async function ensureCluster(folder: DataFolder, options: ClusterOptions)
 
 /**
  * Creates the cluster under a draft name, so that an interrupted start leaves no half cluster. The name is new each
- * time, because the initdb of a killed process may still be writing to the last one.
+ * time, because the initdb of a killed process may still be writing to the last draft.
  */
 async function makeCluster(folder: DataFolder, { runtime, durable }: ClusterOptions) {
   removeDrafts(folder);

@@ -43,7 +43,10 @@ export type Embedded = {
   url: string;
   /** The real path of the data folder. */
   dataDir: string;
-  /** Stops using the server. The last process to do so stops it and waits for its end. Works without file access. */
+  /**
+   * Stops using the server. The last process that uses the server shuts it down and waits until it has exited. Works
+   * without file access.
+   */
   stop(): Promise<void>;
   onExit(listener: (sentence: string) => void): void;
 };
@@ -85,8 +88,8 @@ function openFolder({ program, dataDir, say, keepRoot = false }: EmbeddedOptions
 }
 
 /**
- * All processes that use the server share the `users` lock. Starting and stopping needs the `start` lock, one process
- * at a time. So the server runs while any process uses it, and the last process stops it.
+ * All processes that use the server share the `users` lock. Only the process that holds the `start` lock may start or
+ * stop the server. So the server runs while any process uses it, and the last process stops it.
  */
 async function useServer(folder: DataFolder, options: EmbeddedOptions, locks: Lock[]) {
   const turn = openLock(folder, 'start');

@@ -108,7 +108,7 @@ const shortHome = '/tmp';
 export const socketName = '.s.PGSQL.5432';
 
 /**
- * Makes the private folder of the server's socket, because the server trusts every connection. If the path of the data
+ * Makes a private folder for the server's socket, because the server trusts every connection. If the path of the data
  * folder is too long or has special characters, the socket is under /tmp.
  */
 export function makeSocketFolder(folder: DataFolder): string {

@@ -80,7 +80,10 @@ function openLog(folder: DataFolder): Log {
   return { fd, path, from: size > maxLogBytes ? 0 : size };
 }
 
-/** Detached, so that Ctrl-C does not end the server while this process still needs it. Returns the log if it fails. */
+/**
+ * Starts a detached server, so that Ctrl-C does not end it while this process still needs it. Returns the log if the
+ * server does not start.
+ */
 async function launch(folder: DataFolder, program: Program, log: Log): Promise<Server | string> {
   const child = spawn(`${program.runtime}/bin/postgres`, ['-D', program.cluster], {
     ...spawnIdentity(folder.account),
