@@ -6,14 +6,14 @@ type Waiting<In, Out> = {
 
 type BatchLimits = {
   maxItems: number;
-  /** Batches of several keys that are written at once. */
+  /** Maximum number of batches with several keys that are written at the same time. */
   concurrency?: number;
   /** Time that the first item waits for others. 0 waits until the end of this turn of the event loop. */
   lingerMs?: number;
 };
 
 type BatchWriters<In, Out> = {
-  /** Without it, all items have the same key and batches are written one after the other. */
+  /** By default, all items have the same key and batches are written one after the other. */
   keyOf?: (item: In) => string;
   /** Writes items of several keys, all or none. With `writeKey`, must fail soon if one key is blocked by a lock. */
   write: (items: In[]) => Promise<Out[]>;

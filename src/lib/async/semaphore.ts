@@ -37,8 +37,8 @@ const lateTimerMs = 20;
 
 /**
  * A semaphore that groups, such as organizations, share fairly. Waiting groups take turns. A group without slots gets
- * any free one. A group with slots gets another one while more slots are free than the reserve, or than the group
- * holds. So idle capacity is used, and a newcomer never waits for a neighbour that hangs.
+ * any free slot. A group with slots gets another one while the free slots outnumber the reserve or the group's own
+ * slots. So idle capacity is used, and a newcomer never waits for a neighbour that hangs.
  *
  *     const semaphore = createSemaphore({ slots: 20, reserve: 4 });
  *     await semaphore.run(orgId, () => callTheSharedThing(), AbortSignal.timeout(5_000));

@@ -9,8 +9,8 @@ const pollMs = 50;
 const maxPolls = 10;
 
 /**
- * Delays background work while the event loop is busy with requests. Pieces start one after the other, each after at
- * most half a second, so under load all background work together starts two pieces a second.
+ * Delays background work while the event loop is busy with requests. Pieces of work start one after the other, and each
+ * piece waits at most half a second. Even under load, all background work together starts two pieces a second.
  *
  *     const yieldToRequests = createYieldToRequests();
  *     await yieldToRequests(signal);

@@ -5,7 +5,7 @@ import { isInCalendar, isPlainLine, Uuid } from '../validation/parse.ts';
 
 type Catalog<Tools> = { name: string; about: string; commands: readonly Command<Tools>[] };
 
-/** Runs the command that the words begin with, by default the first of the catalog. */
+/** Runs the command that the first words name. The default is the first command of the catalog. */
 export async function runCommandLine<Tools>(
   catalog: Catalog<Tools>,
   tools: Tools,
@@ -139,7 +139,7 @@ export const flag = (does: string) =>
 
 export const id = (does: string) => option(Uuid, 'ID', does);
 
-/** Options of a command that changes a record: removes the default from their help. */
+/** Removes the defaults from the help of options, for commands that change a record. */
 export const withoutDefaults = <const O extends Options>(options: O): O =>
   Object.fromEntries(
     Object.entries(options).map(([name, each]) => [

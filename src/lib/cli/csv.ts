@@ -31,7 +31,7 @@ type CsvForm = { delimiter: string; firstLine: number };
 
 const headLength = 64 * 1024;
 
-/** Detects the delimiter by the beginning of a text. */
+/** Detects the delimiter from the beginning of a text. */
 export function detectForm(text: string): CsvForm & { body: string } {
   const head = text.slice(0, headLength);
   const sepLine = /^\ufeff?sep=(.)(?:\r\n?|\n)/i.exec(head);
@@ -146,7 +146,7 @@ async function feed(parser: Parser, part: string | null) {
   await promise.finally(() => parser.off('error', reject));
 }
 
-/** Line breaks inside values: the parser reports the last line of a record. */
+/** Counts line breaks inside values, because the parser reports the last line of a record. */
 const countLineBreaks = (cells: readonly string[]) =>
   cells.reduce((sum, cell) => (cell.includes('\n') ? sum + cell.split('\n').length - 1 : sum), 0);
 
@@ -193,7 +193,7 @@ export function field({ fields }: CsvRecord, ...keys: readonly string[]): string
 const maxColumnsShown = 10;
 const maxColumnNameLength = 40;
 
-/** Lists the columns of the file. In a file without header they show its first row. */
+/** Names the columns that exist. If the file has no header row, the message shows its first row. */
 export function missingColumn(columns: readonly CsvColumn[], name: string): string {
   const names = columns
     .slice(0, maxColumnsShown)

@@ -99,8 +99,8 @@ export function* decodeInPieces(bytes: Uint8Array): Generator<string> {
 }
 
 /**
- * Decodes a file of any size while it arrives, in pieces of whole lines. ASCII may be UTF-8 or Windows-1252: the first
- * other bytes decide.
+ * Decodes a file of any size while it arrives, in pieces of whole lines. The first bytes outside ASCII decide between
+ * UTF-8 and Windows-1252.
  */
 export async function* decodeStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
@@ -205,7 +205,7 @@ export function reasonUnwritten(error: unknown): string {
   return writeErrors[code] ?? message;
 }
 
-/** Not a recursive `mkdir`, which never ends on file systems that fail with ENOENT, such as /proc. */
+/** Avoids a recursive `mkdir`, which never ends on file systems that fail with ENOENT, such as /proc. */
 export function makeFolders(path: string) {
   const present = statSync(path, { throwIfNoEntry: false });
   if (present?.isDirectory()) return;

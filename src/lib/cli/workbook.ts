@@ -9,7 +9,7 @@ export type Sheet = { name: string; pieces: string[] };
 
 const mebibyte = 1024 * 1024;
 const maxEntries = 2000;
-/** Unpacked, all parts together. A list of 100,000 rows with ten columns takes about 60 MiB. */
+/** Limit of all unpacked parts together. A list of 100,000 rows with ten columns takes about 60 MiB. */
 const maxBytes = 256 * mebibyte;
 const maxSharedBytes = 64 * mebibyte;
 const maxPartBytes = 16 * mebibyte;
@@ -29,8 +29,8 @@ export const isZip = (bytes: Uint8Array) =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4;
 
 /**
- * Reads the visible sheets that are not empty. Numbers stay as they are stored, and dates become `2026-11-30` or
- * `2026-11-30 09:00:00`. Unpacks and parses in small parts, so that other work continues. Sizes are limited before and
+ * Reads the visible sheets that are not empty. Numbers stay as they are stored. Dates become `2026-11-30` or
+ * `2026-11-30 09:00:00`. Unpacks and parses in small parts, so that other work continues. Checks sizes before and
  * during unpacking.
  */
 export async function readWorkbook(bytes: Uint8Array): Promise<Sheet[]> {
@@ -168,7 +168,7 @@ async function readSheetNames(zip: ZipFile, parts: Parts) {
 /** Ids of the built-in date and time formats. */
 const dateFormats = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 30, 36, 45, 46, 47, 50, 57]);
 
-/** For each style of a cell, whether its number is a date. */
+/** Returns true for each cell style whose numbers are dates. */
 async function readDateStyles(zip: ZipFile, parts: Parts): Promise<boolean[]> {
   const own = new Map<number, boolean>();
   const styles: boolean[] = [];

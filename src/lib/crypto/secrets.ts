@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { Refusal } from '../../errors.ts';
 
-/** The record that a secret is sealed for. It cannot be opened for any other. */
+/** The record that owns a sealed secret. The secret cannot be opened for another record. */
 export type SealedFor = { owner: string; id: string };
 
 export type Secrets = ReturnType<typeof createSecrets>;
@@ -29,8 +29,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts secrets that must be readable later. The first key seals, and the others only open. A sealed secret consists
- * of the key's id, a nonce, the ciphertext, and a tag over text and record.
+ * Encrypts secrets that must be readable later. Only the first key seals, but all keys open. A sealed secret consists
+ * of the key's id, a nonce, the ciphertext, and a tag that authenticates the text and the record.
  */
 export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const byId = new Map(keys.map((key) => [keyId(key).toString('hex'), key]));
@@ -68,7 +68,7 @@ const placeBytes = ({ owner, id }: SealedFor) => Buffer.from(`${owner} ${id}`);
 const fileName = 'secret.key';
 const keyBytes = 32;
 
-/** Creates the key in the data directory on first use. Processes that start at once get the same key. */
+/** Creates the key in the data directory on first use. Processes that start at the same time get the same key. */
 export function getOrCreateSecretKey(dataDir: string): Buffer {
   const existing = readSecretKey(dataDir);
   if (existing) return existing;
@@ -101,7 +101,7 @@ export function readSecretKey(dataDir: string): Buffer | undefined {
 
 const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;
 
-/** O_SYNC, so that a power cut leaves no half key. Node's permission model forbids fsync. */
+/** Uses O_SYNC, so that a power cut cannot leave half a key. Node's permission model forbids fsync. */
 function writeKey(dataDir: string, name: string, key: Buffer) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = openSync(join(dataDir, name), O_WRONLY | O_CREAT | O_EXCL | O_SYNC, 0o600);

@@ -65,7 +65,7 @@ type RowPosition = { at: string; id: string };
 /** Also written in the statements below, because a literal limit lets Postgres reuse its plan. */
 const rowsOfRange = 4000;
 
-/** The CTEs `picked`, the rows after a position, and `last`, the position of its last row. */
+/** Two CTEs: `picked` has the rows after a position, and `last` has the position of its last row. */
 export const pickRange = (sql: Sql, source: Part, after: RowPosition | null): Part => sql`
   picked as materialized (
     select *

@@ -137,8 +137,8 @@ const parserErrors: Readonly<Record<string, ErrorCode>> = {
 type WithAnswer = Duplex & { _httpMessage?: ServerResponse | null; destroySoon?: () => void };
 
 /**
- * Answers an incomplete or invalid request and closes the connection. If a response has begun, it only closes: more
- * bytes would look like a part of it.
+ * Answers an incomplete or invalid request and closes the connection. Sends nothing if a response has begun, because
+ * the client would read the bytes as part of that response.
  */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: WithAnswer) {
   const hasBegun = socket._httpMessage?.headersSent ?? false;

@@ -13,7 +13,7 @@ import { signal } from '../async/deadline.ts';
 import { isDatabaseAway, isDatabaseFull, isPoolBusy } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 
-/** `traceparent` is the span of the request, or of its caller without tracing. */
+/** `traceparent` names the span of the request, or the span of its caller if tracing is off. */
 export type RequestEnv = {
   Variables: {
     requestId: string;

@@ -38,8 +38,8 @@ type ListenOptions = {
 };
 
 /**
- * Listens before anything slow starts, so that a port in use is reported first and health checks see a live process that
- * is not ready. Sockets passed by systemd are listened on in `open`, and until then clients wait in the backlog.
+ * Listens before anything slow starts, so that a port in use is reported first and health checks see a live process
+ * that is not ready. `open` starts to listen on sockets that systemd passed. Until then, clients wait in the backlog.
  */
 export async function listen(
   where: ListenAddress,

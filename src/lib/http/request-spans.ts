@@ -16,8 +16,8 @@ const probes = new Set(['/healthz', '/readyz', '/metrics']);
 const isApi = (path: string) => path.startsWith('/api/');
 
 /**
- * Creates a span for each request. API requests start theirs after authentication, because it may continue the caller's
- * trace. All other requests start a new trace and ignore trace headers.
+ * Creates a span for each request. The span of an API request starts after authentication, because it may continue the
+ * trace of an authenticated caller. All other requests start a new trace and ignore trace headers.
  */
 export const traceRequests =
   (tenantAttribute: string): Layer =>

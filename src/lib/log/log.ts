@@ -123,7 +123,10 @@ const address = /[^\s<>]+@[^\s<>]+/g;
 const longWord = /[A-Za-z0-9_-]{20,}/g;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Values that may contain quotes: after the colon of Postgres, and in messages of JSON.parse. */
+/**
+ * Patterns for values that may contain quotes: after the colon in a message of Postgres, and in a message of
+ * JSON.parse.
+ */
 const lastValue = /: "(.*)"$/s;
 const jsonText = /, (\.\.\.)?"(.*)"(\.\.\.)? is not valid JSON$/s;
 

@@ -5,8 +5,8 @@ import { type Family, familyOf } from './recorder.ts';
 const neverMs = 0x7fff_ffff;
 
 /**
- * The client's default of 10 ms would cost half of the CPU time of an idle process. The interval is part of the
- * reported lag, so the difference is subtracted again.
+ * The client's default of 10 ms would cost half of the CPU time of an idle process. The reported lag includes the
+ * interval, so `correctLag` subtracts the additional 40 ms.
  */
 const lagIntervalMs = 50;
 const defaultLagIntervalMs = 10;
@@ -24,7 +24,7 @@ export function watchProcess(): () => Promise<Family[]> {
   };
 }
 
-/** `promtool check metrics` rejects a kind in the name, and `_total` if it is not a counter. */
+/** `promtool check metrics` rejects names that end in their kind. It allows `_total` only for counters. */
 const isWellNamed = ({ name, kind }: Family) =>
   !/_(summary|histogram)$/.test(name) && (kind === 'counter' || !name.endsWith('_total'));
 

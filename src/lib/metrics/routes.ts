@@ -32,8 +32,8 @@ type MetricsAccess = {
 };
 
 /**
- * Without a token, only local callers read metrics on the main address, and everyone on an address for metrics only.
- * With a token, everyone needs it: behind a proxy, all visitors may look local.
+ * If no token is set, everyone can read a separate metrics address, and local callers can read metrics on the main
+ * address. If a token is set, everyone needs it, because all visitors may look local behind a proxy.
  */
 function requireAccess(c: Context, { token, ownAddress, trustsLocal, settings }: MetricsAccess) {
   if (token === null) {

@@ -79,7 +79,7 @@ export function createOidcProvider({
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
       };
-      // Some providers return groups only on request, others reject an unsupported scope.
+      // Some providers return groups only on request. Others reject an unsupported scope.
       const hasGroups = provider.serverMetadata().scopes_supported?.includes('groups');
       const url = client.buildAuthorizationUrl(provider, {
         redirect_uri: redirectUri,
@@ -118,7 +118,7 @@ export function createOidcProvider({
         return exchange();
       });
       const claims = tokens.claims()!;
-      // Some providers put only few claims into the token.
+      // Some providers put only a few claims into the token.
       const isComplete = claims['email'] !== undefined && claims['groups'] !== undefined;
       const more =
         isComplete || !provider.serverMetadata().userinfo_endpoint

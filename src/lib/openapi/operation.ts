@@ -330,7 +330,7 @@ const ignoredActions = ['check', 'raw_check', 'trim'];
 
 /** Converts a schema to JSON Schema. Named schemas become references. */
 export function jsonSchema(schema: GenericSchema, side: Side, named: Named): Schema {
-  // Avoids the conversion, which converts all named schemas each time.
+  // Skips the conversion, because it would convert all named schemas each time.
   const name = Object.keys(named).find((each) => named[each] === schema);
   if (name !== undefined) return { $ref: addressOf(name) };
   const { $schema, $defs, ...converted } = toJsonSchema(schema, config(side, named));

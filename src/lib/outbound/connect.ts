@@ -175,7 +175,7 @@ function checkHost(host: string, allow: AllowList): string | null {
   return isName ? null : 'the url has no valid host name';
 }
 
-/** The blocked ports of browsers: their protocols might understand parts of an HTTP request. */
+/** Ports that browsers block, because the protocols behind them might understand parts of an HTTP request. */
 const blockedPorts: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
   103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,

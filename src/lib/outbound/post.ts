@@ -14,7 +14,7 @@ import {
   resolveAllowed,
 } from './connect.ts';
 
-/** The outcome of a POST. Without `error` it was answered, whatever the status. */
+/** The outcome of a POST. A null `error` means that the receiver responded, whatever the status. */
 export type OutboundAnswer = {
   statusCode: number | null;
   body: string;
@@ -65,7 +65,7 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     const { Agent } = await import('undici');
     return new Agent({
       connect: guardedConnector(guard),
-      // A slot becomes free a moment before its connection, so without this limit undici would open another connection.
+      // A slot becomes free a moment before its connection, so undici would open another one without this limit.
       connections: perHostConnections,
       allowH2: false,
       maxHeaderSize: maxHeaderBytes,
@@ -138,7 +138,9 @@ type Receiver = Dispatcher.DispatchHandler & { cancel(failure: OutboundFailure):
 const maxAnswerBytes = 64 * 1024;
 const maxBodyBytes = 4 * 1024;
 
-/** Receives one answer and calls `finish` once. A body above the limit is cut, and its status counts. Bugs go to `fault`. */
+/**
+ * Receives one answer and calls `finish` once. Cuts a body above the limit, but keeps its status. Bugs go to `fault`.
+ */
 function receiver(finish: (answer: OutboundAnswer) => void, fault: (error: Error) => void) {
   const startedAt = performance.now();
   let connection: Dispatcher.DispatchController | undefined;

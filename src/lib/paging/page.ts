@@ -58,8 +58,8 @@ type ListRows = {
 };
 
 /**
- * The CTE `picked`: the rows of a page and one more, newest first, by cursor or by offset. The literal limit, the
- * maximum and one more, lets Postgres reuse one plan for all pages.
+ * The CTE `picked` has the rows of a page and one extra row, newest first, by cursor or by offset. Its limit is a
+ * literal, the maximum page size plus one, so that Postgres reuses one plan for all pages.
  */
 export function pickPage(sql: Sql, list: ListRows, page: Page): Part {
   const offset = page.cursor ? 0 : (page.page - 1) * page.limit;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
 
-/** Starts the parts of a service, and stops them in reverse order of their completed starts. */
+/** Starts the parts of a service. At the end, the part that finished starting last stops first. */
 export type Lifecycle = {
   /** `end` defaults to the part's own `stop`, if it has one. */
   start: <T>(name: string, begin: () => T | Promise<T>, end?: (part: T) => unknown) => Promise<T>;
@@ -82,8 +82,8 @@ export function restrictToNetwork() {
 }
 
 /**
- * A new thread gets the original permissions of the process. Only `lib/worker`, which took the constructor when it was
- * loaded, can start threads from now on, without permissions.
+ * A new thread would get the original permissions of the process. From now on only `lib/worker`, which holds the
+ * constructor, can start threads, and limits their permissions.
  */
 function blockNewThreads() {
   const threads: Partial<typeof import('node:worker_threads')> =
