@@ -13,7 +13,7 @@ export type AppMail = {
   html: string;
   /** The local part of the Message-ID, the same for all attempts. */
   id: string;
-  /** Groups take turns: an organization, or another name. */
+  /** An organization or another sender. Groups take turns. */
   group: string;
 };
 

@@ -78,16 +78,16 @@ export type AppTools = MailboxAccess & {
     databaseUrl?: string | null;
     dataDir?: string;
   };
-  /** Answers reads of the API if it has the latest writes of their organization. */
+  /** Serves API reads, unless it lacks the latest writes of the organization. */
   replica?: Replica | undefined;
   checks: Checks;
-  /** Shown by `/readyz`, without effect on readiness. */
+  /** Warnings that `/readyz` shows. They do not affect readiness. */
   warnings?: Checks;
   /** Recent requests, shown to operators. */
   requests?: RecentRequests | undefined;
   publicUrl: string;
   outbound: SubscriberClient;
-  /** Deliveries for responses to this process. */
+  /** Starts the deliveries for responses that this process records. */
   deliveries: OwnDeliveries;
   checkTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
@@ -95,7 +95,7 @@ export type AppTools = MailboxAccess & {
   progress: Pick<SendProgress, 'watch'>;
   /** Replaces the name servers of this machine in tests. */
   dns?: Resolver;
-  /** Called with the address of an untrusted proxy that forwards clients. */
+  /** Called with the address of an untrusted proxy that sends forwarding headers. */
   onUntrustedProxy?: (peer: string) => void;
   excerpt: Excerpt;
   readReport: BounceTools['readReport'];
@@ -105,7 +105,6 @@ export type AppTools = MailboxAccess & {
   metrics?: MetricsTools | undefined;
 };
 
-/** All routes. */
 export function createApp(tools: AppTools) {
   const findClients = trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy);
   const app = new Hono<RequestEnv>();

@@ -109,7 +109,7 @@ export async function organizationOf(
 
 export const sheetOption = optional(v.string(), 'NAME', 'sheet of a workbook (its only one)');
 
-/** Reads a CSV file or a workbook, and tells its encoding if it is a guess. */
+/** Reads a CSV file or a workbook, and reports a guessed encoding. */
 export async function readCsvFile(
   tools: CommandTools,
   { file: path, sheet }: { file: string; sheet?: string | undefined },
@@ -139,7 +139,7 @@ export async function inDatabase<T>(
   }
 }
 
-/** Migrates an empty database. Only `migrate` and `serve` upgrade one with data. */
+/** Migrates an empty database. Only `migrate` and `serve` upgrade a database that contains data. */
 async function requireSchema(db: Db, sessions: SessionAddress) {
   const { applied, missing, unknown } = await schemaState(db);
   if (missing.length === 0 && unknown.length === 0) return;

@@ -9,7 +9,7 @@ type Limits = { lowest: number; highest: number };
 
 const deviations = 1.96;
 
-/** Adjusted Wald (Rocks 2016): adds 3 responses, 3/4 of them promoters and 3/4 detractors. */
+/** Adjusted Wald (Rocks 2016): adds 0.75 promoters, 1.5 passives and 0.75 detractors. */
 export function estimateNps(promoters: number, detractors: number, responses: number): Estimate {
   const n = responses + 3;
   const p = (promoters + 3 / 4) / n;
@@ -56,7 +56,7 @@ export function studentT(freedom: number): number {
   );
 }
 
-/** Rounds an interval and cuts it to its scale. It has at least the width of one unit of the last decimal. */
+/** Rounds an interval and cuts it to its scale. The result is at least one unit of the last decimal wide. */
 export function intervalOf({ center, half }: Estimate, limits: Limits, decimals: number): Interval {
   const unit = 10 ** -decimals;
   const low = Math.max(limits.lowest, Math.min(center - half, limits.highest - unit));

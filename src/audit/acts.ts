@@ -94,7 +94,7 @@ export const maskAddresses = (text: string) => text.replace(addresses, maskAddre
 export const maskAddress = (address: string) =>
   `${[...address][0]}…${address.slice(address.lastIndexOf('@'))}`;
 
-/** The author of an act, with the name at that time. */
+/** The author of an act, and the author's name at the time of the act. */
 export type Actor = {
   kind: ActorKind;
   id: string | null;
@@ -122,7 +122,7 @@ export const commandWriter = (orgId: string): Writer => ({
   mayWrite: true,
 });
 
-/** Jobs that act, and their names on screens. */
+/** Names of the jobs that appear as actors. */
 export const jobTitles = {
   campaigns: 'Campaigns',
   'every contact has responded': 'Every contact has responded',
@@ -143,7 +143,7 @@ export const jobWriter = (orgId: string, name: ActingJob): Writer => ({
   mayWrite: true,
 });
 
-/** A person who came by a link and has not signed in. */
+/** A person who followed a link without signing in. */
 export const visitorActor = (requestId?: string): Actor => ({
   kind: 'visitor',
   id: null,
@@ -157,7 +157,7 @@ export function actorOf(c: Context): Actor {
   return actor;
 }
 
-/** All audited acts by their stored name, as a person reads them after the actor: "Ann created an API key". */
+/** Audited acts by their stored name. Each text follows the name of the actor: "Ann created an API key". */
 export const acts = {
   'key.created': 'created an API key',
   'key.revoked': 'revoked an API key',

@@ -73,7 +73,7 @@ const maxDeleted = 5000;
 const maxOfPrograms = 1_000_000;
 
 /**
- * Deletes events after 400 days. In organizations with too many events, also deletes the oldest events of keys and
+ * Deletes events after 400 days. If an organization has too many events, also deletes the oldest events of keys and
  * visitors, so that a program in a loop cannot fill the disk. Events of members and operators stay for 400 days.
  */
 export async function cleanUpAudit({ db, max = maxOfPrograms }: { db: Db; max?: number }) {

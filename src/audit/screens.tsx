@@ -32,7 +32,7 @@ const AuditParameters = v.object({
   act: optionalText(OneOf(Object.keys(acts) as Act[])),
 });
 
-/** Settings, Audit, for owners. */
+/** The audit page in the settings, for owners. */
 export const auditScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showEvents(c, db))

@@ -10,8 +10,8 @@ export type CountedRequest = RateCount &
 export type Credentials = { key: KeyParts | undefined; address: string };
 
 /**
- * Finds the live key of each request, if any, and counts the request for it, or else for the client address. A single
- * statement leaves no gap between the check and the count. If the disk is full, the requests pass uncounted.
+ * Finds the live key of each request, if any. Counts the request for the key, or else for the client address. A
+ * single statement leaves no gap between the check and the count. If the disk is full, the requests pass uncounted.
  */
 export async function countRequests(sql: Sql, requests: readonly Credentials[]) {
   const publicIds = requests.map(({ key }) => key?.publicId ?? '');

@@ -11,7 +11,7 @@ import type { ApiEnv } from './authenticate.ts';
 
 export type ReplicaTools = { db: Db; replica?: Replica | undefined };
 
-/** Builds the SQL expression of a response as JSON text, or undefined if nothing can match. */
+/** Returns the SQL expression of a response as JSON text. Undefined means that nothing can match. */
 type MakeJson = (orgId: Part) => Part | undefined;
 
 /** Answers GET requests with one statement each. A request whose caller has gone does not start. */
@@ -36,7 +36,7 @@ export function createReader(tools: ReplicaTools) {
   return { read, answer };
 }
 
-/** Reads ranges of an export as costly work of the organization, until its reader has gone. */
+/** Reads ranges of an export as costly work of the organization. Stops when the client has gone. */
 export const exportReads =
   (tools: ReplicaTools, orgId: string) =>
   <T>({ isGone }: ListReader, work: (sql: Sql) => Promise<T>): Promise<T> =>

@@ -32,9 +32,9 @@ const NewKeyForm = v.object({
   expires: v.optional(OneOf(expiryChoices), 'never'),
 });
 
-/** The key that was just created. Its text cannot be shown again. */
+/** The key that was just created. Its text is shown only once. */
 const NewKey = v.object({ id: v.string(), name: v.string(), key: v.string() });
-/** Settings, API Keys, for owners. */
+/** The page of API keys in the settings, for owners. */
 export const keyScreens = (tools: KeyScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showList(c, tools))

@@ -181,10 +181,10 @@ const type = (size: number, line: number, color: string) =>
 const cardStyle = (color: string) =>
   `max-width:600px;background:#ffffff;border-radius:10px;border-top:4px solid ${colorsOf(color).stripe}`;
 
-/** Touch targets need 44 px including the border. Six of them fit the narrowest phone. */
+/** Touch targets need 44 px including the border. Six cells fit the narrowest phone. */
 const cellPx = 42;
 const gapPx = 4;
-/** Two of them fit the narrowest phone. */
+/** Two thumbs fit the narrowest phone. */
 const thumbPx = 136;
 
 /** Cells wrap as two rows without a style sheet. */

@@ -72,7 +72,7 @@ export type ReplyMail = {
   person: AddressedPerson;
   fromName: string;
   text: string;
-  /** `Message-ID`s of the emails of the survey to this person, oldest first, without angle brackets. */
+  /** `Message-ID`s of the survey's emails to this person, oldest first, without angle brackets. */
   thread: readonly string[];
 };
 
@@ -131,7 +131,7 @@ type Recipient = {
   remindsOf?: string | null;
 };
 
-/** Stable across attempts. Without the angle brackets of the header. */
+/** Makes a Message-ID that is the same for all attempts. The header adds angle brackets. */
 export const messageIdOf = (sendId: string, publicUrl: string) =>
   `${sendId}@${new URL(publicUrl).hostname.replace(/[[\]]/g, '')}`;
 
