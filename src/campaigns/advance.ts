@@ -169,7 +169,10 @@ const recordOwn = (
   act: 'campaign.started' | 'campaign.finished' | 'campaign.refused',
 ) => recordAct(tx, { orgId, actor: jobActor('campaigns'), act, target: { kind: 'campaign', id } });
 
-/** Adds the audience, and reserves the quota of all mails or refuses the campaign. Returns false if there is nothing to mail. */
+/**
+ * Adds the audience and reserves quota for all mails, or refuses the campaign. Returns false if there is nothing to
+ * mail.
+ */
 export async function startCampaign(
   tx: Sql,
   campaign: Pick<CampaignState, 'id' | 'org_id' | 'survey_id' | 'audience'>,

@@ -377,7 +377,7 @@ export async function listWaiting(
     join contacts c on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = w.contact_id`;
 }
 
-/** Joins contact and campaign by their unique key. */
+/** Repeats the campaign id in each row, so that the join uses the unique key of contact and campaign. */
 export async function saveDecided(
   sql: Sql,
   { orgId, campaignId }: OrgCampaign,
@@ -427,7 +427,7 @@ export async function deleteOldResults(
   return count;
 }
 
-/** For an erasure: replaces an address with `[email]` in audiences of campaigns. */
+/** Replaces an erased address with `[email]` in audiences of campaigns. */
 export async function hideInCampaigns(
   sql: Sql,
   orgId: string,

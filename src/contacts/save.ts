@@ -57,8 +57,8 @@ export async function validateMerges(
 }
 
 /**
- * Deletes a contact with its mails and answers, which may complete the survey. Refused while a mail is in flight,
- * because its outcome could not be recorded.
+ * Deletes a contact with its mails and answers. This may complete the survey. Refuses a contact whose mail is in
+ * flight, because the outcome could not be recorded.
  */
 export async function deleteContact({ db }: { db: Db }, { orgId, actor }: Writer, id: string) {
   await inTransaction(db, async (tx) => {

@@ -138,7 +138,7 @@ function rowsWithBefore({ period, timeZone }: Selection): TrendRows {
 /** Whole local days, including the first and the last one. */
 export type Days = { from: string; to: string; timeZone: string };
 
-/** The emails of a period, and the ones that people have had time to respond to. */
+/** Counts the emails of a period. `settled` counts only the emails that people have had time to respond to. */
 export type AskedCounts = AskedRate & { arrived: number; settled: AskedRate };
 export type AskedRate = { asked: number; answered: number };
 

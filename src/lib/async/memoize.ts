@@ -11,7 +11,10 @@ export function memoize<In, Out>(maxResults: number, make: (argument: In) => Out
   };
 }
 
-/** Calls `make` on first use and keeps the result. For constants such as `Intl` objects that would slow every start. */
+/**
+ * Calls `make` on first use and keeps the result. Meant for constants such as `Intl` objects, which would slow every
+ * start.
+ */
 export function lazy<T>(make: () => T): () => T {
   let result: { value: T } | undefined;
   return () => {

@@ -2,7 +2,7 @@ export type SemaphoreOptions = {
   slots: number;
   /** Free slots that a group with slots must leave for newcomers. */
   reserve?: number;
-  /** Part of the reserve for lines without a slot, such as another webhook of a group that is already busy. */
+  /** Part of the reserve that lines without a slot may use, such as another webhook of a busy group. */
   reserveForLines?: number;
   maxPerGroup?: number | ((group: string) => number);
   /** Further waiters of the group are rejected with `TooManyWaiting`. */

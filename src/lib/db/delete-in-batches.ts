@@ -5,8 +5,8 @@ const batchSize = 5000;
 const maxPauseMs = 1000;
 
 /**
- * Repeats a delete of at most `maxRows` rows until one returns fewer, and returns the number of deleted rows. Batches
- * keep locks short. The pause after each batch leaves requests at least half of the database's time.
+ * Deletes up to `maxRows` rows at a time until fewer are left, and returns the number of deleted rows. Batches keep
+ * locks short. The pause after each batch leaves requests at least half of the database's time.
  */
 export async function deleteInBatches(
   deleteBatch: (maxRows: number) => Promise<number>,

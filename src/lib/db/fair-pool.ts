@@ -95,9 +95,9 @@ const jobPools = new WeakMap<Db, (group: string) => Db>();
 export const poolForGroup = (db: Db, group: string): Db => jobPools.get(db)?.(group) ?? db;
 
 /**
- * Wraps a pool so that statements wait for a slot of their group: `group`, or the one that `inGroup` set. A transaction
- * holds one slot until it ends. Requests that have begun go first, so under load they finish soon and only requests
- * that have not begun are refused.
+ * Wraps a pool so that statements wait for a slot of their group: `group`, or else the group that `inGroup` set. A
+ * transaction holds one slot until it ends. Requests that have begun go first, so under load they finish soon and only
+ * requests that have not begun are refused.
  */
 export function shareFairly(pool: Db, slots: PoolSlots, group?: string): Db {
   const db = shareAs(pool, slots, group === undefined ? undefined : { group });

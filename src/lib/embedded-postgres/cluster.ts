@@ -124,7 +124,7 @@ function settings(
   ].join('\n');
 }
 
-/** For a small machine that also runs the service. Larger deployments use their own Postgres. */
+/** Settings for a small machine that also runs the service. Larger deployments use their own Postgres. */
 const fixed = {
   listen_addresses: '',
   unix_socket_permissions: '0700',

@@ -64,7 +64,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   return await useServer(folder, options, [serving]);
 }
 
-/** For a command: uses the running server, or starts one for the duration of the command. */
+/** Uses the running server, or starts one for the duration of a command. */
 export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   return await useServer(openFolder(options), options, []);
 }

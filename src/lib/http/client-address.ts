@@ -78,8 +78,8 @@ const parseRanges = (ranges: readonly string[]): ProxyRanges =>
   ranges.map((range) => ipaddr.parseCIDR(range));
 
 /**
- * The peer, or behind a trusted proxy the nearest untrusted forwarded address. If the two headers disagree, one may be
- * forged, and both are ignored.
+ * Returns the peer. If the peer is a trusted proxy, returns the nearest untrusted address that was forwarded. If the
+ * two headers disagree, one may be forged, and both are ignored.
  */
 export function clientBehind(
   peer: string,

@@ -89,7 +89,10 @@ export async function listen(
   };
 }
 
-/** Node has a single limit for all requests: it is set to the limit for uploads. */
+/**
+ * Limits a request that is not an upload. Node has a single time limit for all requests, so that limit is set for
+ * uploads.
+ */
 function limitTime(request: IncomingMessage, ms: number) {
   const timer = setTimeout(() => {
     if (request.complete) return;

@@ -6,7 +6,7 @@ type Route = { method: string; path: string };
 
 /**
  * Answers 405 with `Allow` if the path has other methods, else 404. Pages with a trailing slash redirect. API paths do
- * not, so that clients learn the right one.
+ * not, so that clients learn the right path.
  */
 export const answerNoRoute =
   (routes: () => readonly Route[]): NotFoundHandler<RequestEnv> =>

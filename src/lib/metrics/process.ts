@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 import { type Family, familyOf } from './recorder.ts';
 
-/** Turns off a sampler of the client, whose two metrics are filtered out below. */
+/** Turns off a sampler of the client. Its two metrics are filtered out below. */
 const neverMs = 0x7fff_ffff;
 
 /**
