@@ -121,7 +121,7 @@ function kindConditions(sql: Sql, orgId: OrgId, { type, audience, held }: Respon
     }`;
 }
 
-/** Conditions on columns that facets lack. Each has an index, except a missing owner or comment and the first round. */
+/** Conditions on columns that facets lack. No index finds a missing owner, a missing comment or the first round. */
 function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter, row: Part): Part[] {
   const { round, hasComment, language, state, owner, isOwned } = filter;
   const conditions: Part[] = [];
@@ -147,8 +147,8 @@ export const memberOf = (sql: Sql, orgId: OrgId, email: string): Part => sql`
   where m.email_key = lower(${email}::text)`;
 
 /**
- * A query that counts the filtered responses. No index finds missing owners or comments, so the count of responses that
- * have one is subtracted.
+ * A query that counts the filtered responses. No index finds a missing owner or comment, so the query subtracts the
+ * responses with an owner or comment from all.
  */
 export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   const { owner, hasComment, held, facets, pattern } = filter;
@@ -164,7 +164,7 @@ export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): P
   if (held || pattern !== null || facets.length > 0 || own.length > 0) {
     const rows = sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
     if (held || pattern !== null || facets.length === 0 || own.length === 0) return rows;
-    // For many rows a hash join takes a quarter of the time of lookups.
+    // For many rows a hash join is four times as fast as lookups.
     return sql`
       select case when ${areLarge(sql, orgId, facets)} then (
         with matching as materialized (
@@ -269,7 +269,10 @@ const kindCondition = (sql: Sql, { type, audience }: SurveyKind): Part => sql`
   ${type ? sql`type = ${type}` : sql`true`}
   ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
 
-/** Responses with all these facets, not on hold. Reads the rows of the rarest facet and looks up the others. */
+/**
+ * Responses that have all of the facets and are not on hold. Reads the rows of the rarest facet and looks up the
+ * others.
+ */
 const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sql`(
   select f.response_id as id, f.org_id, f.created_at, f.survey_id, f.category, f.score
   from response_facets f
@@ -309,7 +312,7 @@ export const hasFacets = (sql: Sql, orgId: OrgId, facets: readonly Facet[], row:
     ),
   );
 
-/** For responses `r` on hold, which have no facets yet. */
+/** Conditions on responses `r` on hold, which have no stored facets yet. */
 export const wouldHaveFacets = (sql: Sql, facets: readonly Facet[]): Part =>
   andAll(
     sql,

@@ -73,7 +73,7 @@ const callerLeft = () => new Refusal('invalid', 'the client closed the request')
 
 const propertyPrefix = 'property.';
 const answerPrefix = 'answer.';
-/** Each of them costs an index lookup per row. */
+/** Each facet costs an index lookup per row. */
 const maxFacets = 10;
 
 type Queries = Record<string, string[]>;

@@ -106,7 +106,7 @@ export async function addNote(
   { id, text }: { id: string; text: string },
 ): Promise<NoteRow> {
   return await inTransaction(db, async (tx) => {
-    // Serializes concurrent requests, which could exceed the limit together.
+    // Serializes concurrent requests, because together they could exceed the limit.
     await lockResponse(tx, orgId, id);
     const [{ count }] = await tx<[{ count: number }]>`
       select count(*)::int as count from response_notes where org_id = ${orgId} and response_id = ${id}`;
@@ -172,7 +172,7 @@ async function listTagNames(sql: Sql, orgId: string, responseId: string) {
 
 type ManyTagged = { responseIds: readonly string[]; tagId: string; put: boolean };
 
-/** With `put` adds the tag, else removes it. Returns the number of responses. */
+/** Adds the tag if `put` is true, otherwise removes it. Returns the number of responses. */
 export async function tagMany(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
@@ -212,7 +212,7 @@ async function insertResponseTags(sql: Sql, orgId: string, { responseIds, tagIds
     on conflict do nothing`;
 }
 
-/** For a reply, whose audit event says that it closes the response. */
+/** Records no audit event, because the event of the reply says that the response is done. */
 export async function markDone(sql: Sql, orgId: string, id: string) {
   await sql`update responses set chosen_state = 'done' where org_id = ${orgId} and id = ${id}`;
 }

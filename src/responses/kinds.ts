@@ -8,7 +8,7 @@ export type Kind = { type: SurveyType; audience: 'employee' | 'customer' };
 
 export type CountedKind = Kind & { now: KindCounts; earlier: KindCounts };
 
-/** Two periods, the second of which begins where the first ends. */
+/** Two consecutive periods. The second begins at `start`. */
 export type TwoPeriods = { before: Date; start: Date; end: Date };
 
 /** Counts of each kind in a period and the previous one. The kind with the most responses of all time comes first, as on Home. */

@@ -49,7 +49,7 @@ import { type Complaint, formPage, trapField } from './view/form.tsx';
 import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './view/messages.tsx';
 
 const maxSubmissionBytes = 64 * 1024;
-/** A larger body costs more to parse than a check whether the link exists. */
+/** Parsing a larger body costs more than checking that the link exists. */
 const maxUncheckedBytes = 4 * 1024;
 const cookieSeconds = 365 * 24 * 3600;
 
@@ -100,7 +100,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   } catch (error) {
     const kind = refusalIn(error)?.kind;
     if (kind === 'not_found') throw error;
-    // Another answer was first, so the link now shows a different page.
+    // Another answer arrived first, so the link now shows a different page.
     if (link && kind === 'conflict') {
       link = await findLink(c, tools.db, { address, visit: { kind: 'view', score } });
       if (!link) throw notFound('survey');
@@ -220,7 +220,7 @@ export const areFinal = (
   { at }: Pick<AnsweredResponse, 'at'>,
 ) => completed_by === 'hand' || now.getTime() - Date.parse(at) > changeableMs;
 
-/** The follow-up questions that a response is asked, with its answers; undefined without any. */
+/** The follow-up questions for a response with its answers, or undefined if there are no questions. */
 export function followUpOf(
   link: ShownLink,
   { path, token }: Pick<LinkAddress, 'path' | 'token'>,
@@ -236,14 +236,14 @@ export function followUpOf(
     texts: languageOf(link.shown_in).texts,
     action: `${own}/answers`,
     finish: `${own}?finish`,
-    // A frame has no cookie, and the score of a test is stored nowhere else.
+    // The form carries these values, because a frame has no cookie and the score of a test is not stored.
     carried: link.isTest ? { score: String(score) } : path === 'e' ? { response_id: id } : {},
   };
 }
 
 type Tested = { link: ReadLink; address: LinkAddress; submission: Submission };
 
-/** The page after an answer, for the links of a test mail: nothing was recorded. */
+/** The thank-you page for an answer through a test email, which records nothing. */
 function showTested(c: Context, { link, address, submission }: Tested) {
   const answer = checkSubmission(link.type, submission);
   if ('message' in answer) throw new Refusal('invalid', answer.message, { code: answer.code });
@@ -258,7 +258,7 @@ function showTested(c: Context, { link, address, submission }: Tested) {
 
 type RecordedResponse = { link: ReadLink; address: LinkAddress; response: NewResponse };
 
-/** The response was recorded: thanks for people, JSON for programs. */
+/** Shows a thank-you page to people, and JSON to programs. */
 function showRecorded(c: Context, { link, address, response }: RecordedResponse): Response {
   const { id, score, category, comment, created_at: at } = response;
   if (wantsJson(c)) return c.json({ data: { id, score } }, 201);
@@ -274,7 +274,7 @@ type Refused = { link: ReadLink | undefined; address: LinkAddress; submission: S
 
 /**
  * People get the form back with their input, even while the database is down and the link cannot be looked up. Programs
- * get the error, and so do requests that failed for any other reason.
+ * get the error. Internal errors are thrown for both.
  */
 function showRefusal(c: Context, error: unknown, { link, address, submission }: Refused): Response {
   const refusal = refusalIn(error);

@@ -1,7 +1,7 @@
 /** Half-open: includes `from`, excludes `to`. Null is unbounded. */
 export type Range = { from: Date | null; to: Date | null };
 
-/** The instants that a text covers; `day` for a bare date. */
+/** The time span that a text covers. `day` is set for a bare date. */
 export type Instants = { first: Date; end: Date; day?: string };
 
 const hourMs = 60 * 60 * 1000;
@@ -15,7 +15,7 @@ const timePattern =
 const earliest = Date.UTC(1000, 0, 1);
 const latest = Date.UTC(9999, 0, 1);
 
-/** Reads ISO 8601 as a whole UTC day, or as one millisecond, the precision of displayed times. */
+/** Reads an ISO 8601 date as a whole UTC day, and a time as one millisecond, the precision of displayed times. */
 export function readInstants(text: string): Instants | undefined {
   const isDay = dayPattern.test(text);
   const [, time, zone = 'Z'] = timePattern.exec(isDay ? `${text}T00:00` : text) ?? [];
@@ -60,7 +60,7 @@ export const addDays = (day: string, days: number): string =>
 
 const firstOfAll = Temporal.PlainDate.from('0000-01-01');
 
-/** ISO 8601 writes earlier years with six digits, which the API's dates do not allow. */
+/** ISO 8601 writes years before 0 with six digits, which dates in the API do not allow. */
 export const sinceYearZero = (day: Temporal.PlainDate): Temporal.PlainDate =>
   Temporal.PlainDate.compare(day, firstOfAll) < 0 ? firstOfAll : day;
 

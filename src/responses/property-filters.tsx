@@ -82,7 +82,7 @@ export const searchOf = (queries: Queries) =>
     Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
   );
 
-/** The query without empty and repeated values. Pairs of the pickers become parameters of the API. */
+/** The query without empty and repeated values. Pairs from the pickers become API parameters. */
 export function filledIn(queries: Queries): Queries {
   const { property = [], answer = [], ...rest } = queries;
   const pairs = [

@@ -96,7 +96,7 @@ export const listedRows = (
 ): Part =>
   filter.pattern === null ? filteredRows(sql, orgId, filter, way) : sql`matched r where true`;
 
-/** The CTE of all search results, or a stub without a search. Each half has its own trigram index. */
+/** A CTE with all search results, or a stub without a search. Each branch has its own trigram index. */
 export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
   filter.pattern === null
     ? sql`matched as (select)`
@@ -129,8 +129,8 @@ type ItemParts = {
 };
 
 /**
- * A response `r` as JSON, with its contact `c` and its analysis `a`. Takes a third of the time of `row_to_json`, and
- * `||` is faster than `concat`, but a single null part would make the whole item null.
+ * A response `r` as JSON, with its contact `c` and its analysis `a`. Takes a third of the time that `row_to_json`
+ * takes. `||` is faster than `concat`, but one null part would make the whole item null.
  */
 export const itemText = (sql: Sql, { survey, tags, answers, more }: ItemParts): Part => {
   const text = (value: Part) => sql`coalesce(to_json(${value})::text, 'null')`;
@@ -152,7 +152,7 @@ export const itemText = (sql: Sql, { survey, tags, answers, more }: ItemParts): 
 const ownerOf = (sql: Sql) =>
   sql`case when r.owner_id is not null then (select email from members where id = r.owner_id) end`;
 
-/** Only responses with text have an analysis. Looking one up for each response would take a third of the time of an export. */
+/** Only responses with text have an analysis. A lookup for every response would take a third of an export's time. */
 export const itemJoins = (sql: Sql, orgId: OrgId): Part => sql`
   left join contacts c
     on c.org_id = r.org_id and c.id = r.contact_id
@@ -164,7 +164,9 @@ export const itemJoins = (sql: Sql, orgId: OrgId): Part => sql`
 export const surveyMembers = (sql: Sql): Part =>
   sql`concat(',"survey_name":', to_json(name), ',"survey_type":"', type, '"')`;
 
-/** With a filter by survey, looks the survey up once. Otherwise joins, which takes half of the time of a subquery per row. */
+/**
+ * Looks the survey up once if the filter names one. Otherwise joins, because a subquery per row takes twice as long.
+ */
 const surveyText = (sql: Sql, orgId: OrgId, surveyId: string | null) =>
   surveyId === null
     ? { survey: sql`named.members`, join: namedJoin(sql, orgId) }
@@ -204,6 +206,6 @@ export const answersOf = (sql: Sql, orgId: OrgId): Part => sql`
     where given.org_id = r.org_id and given.response_id = r.id
   ), '[]') else '[]' end`;
 
-/** Evaluated once for a statement. */
+/** Postgres evaluates this subquery once per statement. */
 const asksQuestions = (sql: Sql, orgId: OrgId) => sql`
   (select exists (select from surveys where org_id = ${orgId} and questions <> '[]'))`;

@@ -11,7 +11,7 @@ import { insertWaiting } from './waiting-analyses.ts';
 
 type ReleaseTools = { db: Db; excerpt: Excerpt };
 
-/** Makes a response on hold count, with its events, analysis and completion of the survey. */
+/** Takes a response off hold: counts it, publishes its events, queues its analysis and may complete the survey. */
 export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Writer, id: string) {
   const held = await findForEvents(tools.db, id);
   if (held?.org_id !== orgId) throw notFound('response');
@@ -47,7 +47,7 @@ export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Wri
   });
 }
 
-/** Skips responses that are not on hold; returns the number of released ones. */
+/** Skips responses that are not on hold. Returns the number of released responses. */
 export async function releaseMany(tools: ReleaseTools, writer: Writer, ids: readonly string[]) {
   let released = 0;
   for (const id of new Set(ids)) {

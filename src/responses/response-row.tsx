@@ -12,7 +12,7 @@ type ResponseRowProps = {
   };
   href: string;
   title: string;
-  /** The person, for the initials; null without a name. */
+  /** The person's name for the initials, or null. */
   person?: string | null;
   time?: 'ago' | 'day';
   /** Open in a pane beside the list. */

@@ -58,8 +58,8 @@ const OwnerField = v.optional(
 );
 
 /**
- * Follow-up changes from a form: an empty field clears the value. A field that still has the value that the page showed
- * is ignored, because another member may have changed it since.
+ * Follow-up changes from a form. An empty field clears the value. A field that still has the value that the page showed
+ * is ignored, because another member may have changed the response since.
  */
 export const FollowUpFields = v.pipe(
   v.object({
@@ -276,7 +276,7 @@ export const AnswerBody = v.object({
 
 export const GivenAnswer = v.object({ id: Id, score: v.pipe(v.number(), v.integer()) });
 
-/** The filters of the results of questions. */
+/** Filters for question results. */
 export const ResultsQuery = v.object({
   date_from: responseScope.date_from,
   date_to: responseScope.date_to,
@@ -378,7 +378,7 @@ export const propertyFilter: Parameter = {
   example: { 'property.plan': 'pro' },
 };
 
-/** Declares filters by answers to follow-up questions in the same way. */
+/** Declares the filters by answer like `propertyFilter`. */
 export const answerFilter: Parameter = {
   name: 'answer',
   in: 'query',

@@ -27,7 +27,7 @@ export type TrendTally = HeldTally & { score_sum: number };
 
 type TrendOf = { scope: NpsScope; rows: TrendRows };
 
-/** JSON of an array of `TrendTally`, one for each row of the trend. */
+/** JSON array with a `TrendTally` for each row of the trend. */
 export const countTrend = (sql: Sql, orgId: OrgId, { scope, rows }: TrendOf): Part => {
   const times = edgeTimes(rows);
   return sql`(
@@ -78,7 +78,7 @@ const hourParts = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
     and hour >= (select hour_of(first) from bounds) and hour < (select last from bounds)
   group by 1`;
 
-/** Moves the part of a cut hour that follows its edge to the row after the edge. */
+/** If an edge splits an hour, moves the responses after the edge to the next row. */
 const cutHours = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   union all
   select row - 1 + side, sign * promoters, sign * passives, sign * detractors, sign * score_sum, 0
@@ -109,7 +109,7 @@ const maxSample = 5_000;
 
 type ScoresOfDays = { scope: NpsScope; from: string; to: string; timeZone: string };
 
-/** Variance of the newest scores from one local day to another, including both days. Null for fewer than two scores. */
+/** Variance of the newest scores on the local days `from` to `to`, both inclusive. Null for fewer than two scores. */
 export const sampleVariance = (
   sql: Sql,
   orgId: OrgId,
@@ -133,7 +133,7 @@ type TrendDates = {
   to: Instants | null;
 };
 
-/** The rows of a trend in local days. An instant `from` or `to` replaces the first or last edge. */
+/** The rows of a trend in local days. `from` and `to`, if set, replace the first and last edge. */
 export type TrendRows = {
   timeZone: string;
   /** The first day of each row's week or month. */

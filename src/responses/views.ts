@@ -2,7 +2,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, json, one, type Sql, violates } from '../lib/db/db.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 
-/** A member's own filters of the inbox, as pairs of name and value. */
+/** Inbox filters that a member has saved, as pairs of name and value. */
 export type SavedView = { id: string; name: string; filters: [string, string][] };
 
 type Owner = { orgId: string; memberId: string };
@@ -35,7 +35,7 @@ export async function saveView(
   { name, filters }: NewView,
 ): Promise<SavedView> {
   return await inTransaction(db, async (tx) => {
-    // Serializes concurrent requests, which could exceed the limit together.
+    // Serializes concurrent requests, because together they could exceed the limit.
     await tx`
       select from memberships where org_id = ${orgId} and member_id = ${memberId} for no key update`;
     const { count } = one(
@@ -83,7 +83,7 @@ export async function deleteView(
   return view;
 }
 
-/** For an erasure: a view may search for the address. */
+/** Erasures call this, because a view may search for the address. */
 export async function deleteViewsMentioning(
   sql: Sql,
   orgId: string,

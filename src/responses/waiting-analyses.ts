@@ -15,7 +15,9 @@ export type WaitingAnalysis = {
 
 type Sweep = { after: string | null; by: string };
 
-/** Lists organizations with due, unclaimed comments by id, starting after the last one of the previous sweep. */
+/**
+ * Lists organizations with due, unclaimed comments by id, starting after the last organization of the previous sweep.
+ */
 export async function listOrganizationsWaiting(
   sql: Sql,
   { atMost, ...sweep }: Sweep & { atMost: number },
@@ -137,8 +139,8 @@ export async function insertWaitingSince(sql: Sql, orgId: string, since: Date) {
 }
 
 /**
- * Queues responses for analysis if their organization has it on. `answers` selects org_id, id and traceparent. History,
- * such as imports, comes after new responses.
+ * Queues responses for analysis if their organization has turned analysis on. `answers` selects org_id, id and
+ * traceparent. Past responses, such as imports, are analyzed after new responses.
  */
 export const insertWaiting = (sql: Sql, answers: Part, { isHistory = false } = {}) => sql`
   insert into waiting_analyses (org_id, response_id, traceparent, is_history)

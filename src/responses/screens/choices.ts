@@ -32,7 +32,6 @@ export async function findChoices(sql: Sql, orgId: string, surveyId: string | nu
   return choices!;
 }
 
-/** Values of recent responses. */
 export type RecentValues = {
   properties: PropertyValues[];
   themes: string[];

@@ -131,7 +131,9 @@ type ChipsProps = Pick<FiltersProps, 'path' | 'query' | 'choices' | 'recent'>;
 
 export const chipsId = 'chips';
 
-/** Swapped with the list. Its hidden fields keep filters that the menu adds to, such as tags. */
+/**
+ * Swapped with the list. Hidden fields keep the selected tags, properties and answers, because the menu only adds more.
+ */
 function Chips({ path, query, choices, recent }: ChipsProps) {
   const filters = [...query].filter(([name]) => !notFilters.includes(name));
   const kept = filters.filter(([name]) => name === 'tag' || /^(property|answer)\./.test(name));
@@ -155,7 +157,7 @@ function Chips({ path, query, choices, recent }: ChipsProps) {
 
 type Names = Pick<FiltersProps, 'choices' | 'recent'>;
 
-/** A filter in words. Undefined if its own field shows it. */
+/** A filter in words. Undefined if a form field already shows the filter. */
 function describeFilter([name, value]: [string, string], { choices, recent }: Names) {
   const [, prefix, key = ''] = /^(property|answer)\.(.*)$/s.exec(name) ?? [];
   if (prefix === 'property') return { label: key, text: value };

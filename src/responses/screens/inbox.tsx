@@ -20,17 +20,17 @@ import { filled, forApi, pathOf, personOf, type ShownResponse } from './paths.ts
 import { readViews, ViewActions } from './views.tsx';
 
 type Opened = {
-  /** The response in the pane. Defaults to the first one of the list. */
+  /** The response in the pane. Defaults to the first response in the list. */
   id?: string;
   forms?: PaneForms;
-  /** Instead of the response in the pane. */
+  /** Title of the page if `body` replaces the response in the pane. */
   title?: string;
   body?: Child;
 };
 
 const toolsId = 'tools';
 
-/** The list of responses with one of them beside it. Narrow screens show the response if its address was opened. */
+/** The list of responses beside the open response. Narrow screens show one of the two, depending on the address. */
 export async function showInbox(c: Context<ScreenEnv>, db: Db, opened: Opened = {}) {
   const { organization } = c.var;
   const { id: orgId, role } = organization;
@@ -99,7 +99,7 @@ const rowsOnPage = '25';
 const parsePage = (queries: Queries, { var: reader }: Context<ScreenEnv>) =>
   parseFiltered(ResponseQuery, { limit: [rowsOnPage], ...forApi(queries, reader) });
 
-/** An invalid day, an end before its start or an incomplete property is not applied, but shown as a mistake. */
+/** Does not apply an invalid day, an end before the start or an incomplete property, but shows it with an error. */
 function readFilters(c: Context<ScreenEnv>): { queries: Queries; form: FormState } {
   const asked = filled(c);
   const queries = { ...asked };

@@ -167,7 +167,7 @@ function withValue(query: URLSearchParams, name: string, value: string) {
   return changed;
 }
 
-/** The filters change it with the list. */
+/** Swapped with the list when a filter changes. */
 export function ExportLinks({ path, query }: { path: string; query: URLSearchParams }) {
   const filters = new URLSearchParams(query);
   for (const name of ['page', 'limit', 'cursor']) filters.delete(name);

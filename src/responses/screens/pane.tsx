@@ -77,7 +77,7 @@ type PaneProps = {
   read: ReadResponse;
   choices: FilterChoices;
   forms: PaneForms;
-  /** Instead of the response, such as a confirmation. */
+  /** Shown instead of the response, such as a confirmation. */
   children?: Child;
 };
 
@@ -135,10 +135,10 @@ type DetailProps = {
   origin: ResponseOrigin;
   others: readonly OtherResponse[];
   choices: FilterChoices;
-  /** The list. */
+  /** Path of the list. */
   path: string;
   query: string;
-  /** The member if the role may change a response, else null. */
+  /** The signed-in member, or null for a viewer. */
   editor: Pick<SignedInMember, 'email' | 'name'> | null;
   note: FormState;
   reply: FormState;
@@ -258,7 +258,7 @@ function HeldNotice(props: DetailProps) {
   );
 }
 
-/** Buttons have the keys from the line below the list. */
+/** The line below the list explains the keys of these buttons. */
 function ResponseActions(props: Omit<DetailProps, 'editor'> & { editor: string }) {
   const { state, owner } = props.response;
   const name = props.choices.members.find(({ email }) => email === owner)?.name ?? owner;

@@ -19,12 +19,12 @@ export function queryOf(c: Context<ScreenEnv>): string {
 
 export const filled = (c: Context<ScreenEnv>): Queries => filledIn(c.req.queries());
 
-/** The parameter `owner` of the member who reads. */
+/** Value of `owner` that stands for the signed-in member. */
 export const me = 'me';
 
 type Reader = { organization: Pick<CurrentOrganization, 'timeZone'>; member: { email: string } };
 
-/** Converts a screen's parameters to those of the API: `owner=me`, the last `days`, the default time zone. */
+/** Converts screen parameters to API parameters: `owner=me`, the last `days`, the default time zone. */
 export function forApi({ days, ...queries }: Queries, { organization, member }: Reader): Queries {
   const { timeZone } = organization;
   const count = Number(days?.[0]);

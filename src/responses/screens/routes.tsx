@@ -45,7 +45,7 @@ const ManyFields = v.object({
   query: v.optional(v.string(), ''),
 });
 
-/** Responses: below `/o/:slug/responses`. */
+/** Routes below `/o/:slug/responses`. */
 export const responseScreens = (tools: ResponseScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showInbox(c, tools.db))

@@ -39,7 +39,7 @@ const builtIn = [
 type ViewLink = { text: string; href: string; count?: number; current: boolean };
 type Views = { links: ViewLink[]; current: SavedView | 'built-in' | undefined };
 
-/** The views of the member, and which of them the query shows. */
+/** Lists the member's views, and finds the view that matches the query. */
 export async function readViews(c: Context<ScreenEnv>, db: Db): Promise<Views> {
   const owner = ownerOf(c);
   const [own, counts] = await Promise.all([listViews(db, owner), countViews(db, owner)]);
@@ -100,7 +100,7 @@ const NewView = v.object({
   query: v.pipe(v.string(), v.maxLength(maxQueryLength, 'These filters are too long to save.')),
 });
 
-/** Saved views: below `/o/:slug/responses/views`. They belong to their member, whatever the role. */
+/** Routes below `/o/:slug/responses/views`. Members of every role may change their own views. */
 export const viewScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>()
     .post('/', async (c) => {

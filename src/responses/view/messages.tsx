@@ -19,7 +19,7 @@ export type ShownAnswer = { score: number; comment: string | null; at: Date };
 type SurveyPage = {
   survey: AskedSurvey;
   language: Language;
-  /** Follow-up questions with their answers: to fill in, or only to read. */
+  /** Follow-up questions with their answers, read-only if `isFinal`. */
   questions?: QuestionsProps | undefined;
   isFinal?: boolean;
 };
@@ -55,7 +55,7 @@ export function answeredPage({ answer, ...page }: SurveyPage & { answer: ShownAn
   ]);
 }
 
-/** The form with the questions above the submitted answer, or both as a list. */
+/** A form with the follow-up questions above the submitted answer, or one read-only list. */
 function answerParts(
   { survey, language, questions, isFinal }: SurveyPage,
   answer: ShownAnswer | null,
@@ -93,7 +93,7 @@ export function notTakingAnswersPage(
 
 type Unsaved = { action: string; fields: Readonly<Record<string, string | readonly string[]>> };
 
-/** For answers whose link could not be looked up: a form that submits the same answer again. */
+/** A form that submits the answer again, because the link could not be looked up. */
 export function notSavedPage(language: Language, { action, fields }: Unsaved): HtmlPage {
   const { unavailable, notSaved, yourComment, send } = language.texts;
   const comment = fields['comment'];
