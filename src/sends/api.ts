@@ -102,7 +102,7 @@ export function sendSection({ maxContacts }: { maxContacts: number }): ApiSectio
   };
 }
 
-/** Documents a contact. The body is not checked, because one bad contact must not refuse the request. */
+/** Documents a contact. The body is not checked, because one bad contact must not fail the whole request. */
 const Submitted = v.pipe(
   v.unknown(),
   v.metadata({

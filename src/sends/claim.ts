@@ -24,7 +24,7 @@ export type ClaimRequest = {
 export type Claimed = {
   judgements: Judgement[];
   contacts: ContactToken[];
-  /** Addresses that this request mails. Another request may have claimed some of them first. */
+  /** Addresses that this request emails. Excludes addresses that another request claimed first. */
   claimed: Set<string>;
 };
 

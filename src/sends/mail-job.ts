@@ -56,7 +56,10 @@ import {
 const mailsPerJob = 1000;
 const retryAfterMs = 250;
 const retryForMs = 60_000;
-/** Lock timeout of a batch that several organizations share. After it each organization is written alone. */
+/**
+ * Lock timeout of a batch that several organizations share. After the timeout, each organization gets its own
+ * statement.
+ */
 const sharedLockMs = 200;
 const maxBatches = 2;
 const recordBatch = { maxItems: 100, concurrency: maxBatches, lingerMs: 20 };
@@ -81,7 +84,10 @@ export function createMailJobs({
   mailer: Mailer;
   progress: { notify: (requestIds: readonly string[]) => Promise<void> };
   settings: { sendDeadlineSeconds: number };
-  /** Called when the mail server refuses every email of a request. Returns true if a campaign took them back. */
+  /**
+   * Called when the mail server refuses every email of a request. Returns true if the emails belong to a campaign,
+   * which is now paused.
+   */
   pauseCampaign?: (orgId: string, batch: { id: string; reason: string }) => Promise<boolean>;
 }) {
   const slots = createSemaphore({ slots: mailer.concurrency });
@@ -90,8 +96,9 @@ export function createMailJobs({
   const refusesAll = createRefusalWatch();
 
   /**
-   * Sends the emails of a job that have no outcome yet. It returns only when each of them has one, because another
-   * run of the job marks emails that have begun as unknown. `stuckSince` is when its runs began to defer all of them.
+   * Sends the emails of a job that have no outcome yet. Returns after the last outcome, because another run of the job
+   * would mark emails that have begun as unknown. `stuckSince` is when runs of the job began to defer all of its
+   * emails.
    */
   async function run(
     orgId: string,
@@ -245,7 +252,7 @@ async function deferMails(db: Db, orgId: string, { mails, reason, isStuck, stuck
   );
 }
 
-/** Loads the emails of a job that may still be sent, and the requests that wait for any of its emails. */
+/** Loads the emails that a job may still send, and the requests that wait for the job. */
 async function load(db: Db, orgId: string, ids: readonly string[]) {
   const open = await listOpenMails(db, orgId, ids);
   if (open.some(({ status }) => status === 'sending')) await markUnknown(db, orgId, ids);
@@ -409,7 +416,7 @@ export async function retryWhile<T>(
   }
 }
 
-/** Transactions that save several people may deadlock with others that save the same ones. */
+/** Two transactions that save the same people may deadlock. */
 export const inRetriedTransaction = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
   retryWhile(isDeadlock, () => inTransaction(db, work));
 
@@ -441,7 +448,7 @@ export function mailJobs(
 export type Mailer = {
   concurrency: number;
   server?: MailServer | null;
-  /** Calls `mayLeave` right before the first byte of the email: a crash before has sent nothing. */
+  /** Calls `mayLeave` right before the first byte of the email: a crash before the call has sent nothing. */
   send(
     mail: ClaimedMail,
     leaving: { signal: AbortSignal; mayLeave: () => Promise<boolean> },
@@ -451,7 +458,7 @@ export type Mailer = {
 type MailServer = { host: string; port: number };
 
 /**
- * Composes and sends emails. After `stop`, emails that have begun finish and no other begins. The remaining emails stay
+ * Composes and sends emails. `stop` lets emails finish that have begun, and begins no others. The remaining emails stay
  * claimed, and their job fails and runs again in another process.
  */
 export function createMailer({
@@ -506,7 +513,7 @@ export function createMailer({
     return await sendMessage({ ...claimed, from: letter.from, write }, sendOptions);
   }
 
-  /** The same guarantees as for survey emails: nothing leaves before `mayLeave` has returned true. */
+  /** Sends a reply. As with survey emails, nothing leaves before `mayLeave` has returned true. */
   async function sendReply(
     reply: WrittenReply,
     sendOptions: SendOptions = {},

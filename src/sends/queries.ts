@@ -303,9 +303,9 @@ const sender = (sql: Sql) => sql`
                     'postal_address', o.postal_address)`;
 
 /**
- * Marks mails as `sending` before their first byte goes out, and returns the ones that may be sent with their attempt
- * number. An outcome is recorded only for that attempt. A contact that has unsubscribed, bounced or answered since the
- * claim gets no email. Fails when a lock is not free within `lockMs`; 0 sets no limit.
+ * Marks mails as `sending` before their first byte goes out, and returns the id and attempt number of each mail that
+ * may be sent. An outcome is recorded only for that attempt. A contact that has unsubscribed, bounced or answered since
+ * the claim gets no email. Fails when a lock is not free within `lockMs`; 0 sets no limit.
  */
 export async function beginMails(
   sql: Sql,
@@ -341,7 +341,7 @@ const blockOf = (sql: Sql) => sql`
     (select 'answered' from contacts c
      where c.org_id = s.org_id and c.id = s.contact_id and c.responded_at is not null))`;
 
-/** Locks the months that get quota back. A send locks months before contacts too. */
+/** Locks the months that get quota back. Call it before locking contacts, because sends lock in the same order. */
 export async function lockMonths(sql: Sql, ids: readonly string[], lockMs = 0) {
   await sql`
     with patience as (${lockTimeout(sql, lockMs)})
@@ -424,7 +424,9 @@ export type EndedMail = Pick<
   'id' | 'org_id' | 'survey_id' | 'attempts' | 'traceparent' | 'claimed_ms_ago'
 >;
 
-/** A failed mail returns its quota. A reminder leaves its contact alone: the survey was sent before. */
+/**
+ * A failed mail returns its quota. A reminder does not change its contact, because the contact already has the survey.
+ */
 const endMails = (
   sql: Sql,
   status: 'failed' | 'unknown',
@@ -450,7 +452,7 @@ const endMails = (
   )
   select s.id, s.org_id, s.survey_id, s.attempts, s.traceparent, ${age(sql)} as claimed_ms_ago from ended s`;
 
-/** Marks mails as unknown that an earlier run of the job began: that run died before it recorded their outcome. */
+/** Marks mails as unknown if an earlier run of the job began them and died before it recorded their outcome. */
 export async function markBegunUnknown(
   sql: Sql,
   orgId: string,
@@ -556,12 +558,12 @@ export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
     return count;
   });
 
-/** A survey with reminders needs its mails for so many days. */
+/** A survey with reminders needs its mails for this many days. */
 const reminderDays = 61;
 
 /**
- * Deletes old mails of a survey. Unknown ones stay, because they keep the address from being mailed twice. Mails that
- * a reminder may still follow stay too, and mails of a batch that is not counted yet.
+ * Deletes old mails of a survey. Keeps unknown mails, so that no address is mailed twice. Also keeps mails that a
+ * reminder may follow, and mails of a batch that is not counted yet.
  */
 export async function deleteOldMails(
   sql: Sql,
@@ -599,7 +601,7 @@ export async function deleteBlockedOnDay(
   return count;
 }
 
-/** Locks the mails of contacts before the contacts, as recording outcomes does. */
+/** Call this before locking the contacts, because recording outcomes locks mails before contacts. */
 export async function lockContactMails(sql: Sql, orgId: string, contactIds: readonly string[]) {
   await sql`
     select from mails

@@ -22,8 +22,8 @@ export type RecoverTools = { db: Db; log: Log; settings: { sendDeadlineSeconds: 
 
 /**
  * Recovers emails without an outcome whose job has used up its attempts. An email that has not begun gets a new job
- * while it is younger than a day. One that had begun becomes unknown. None is sent twice, because only one process can
- * turn an email from claimed to sending.
+ * while it is younger than a day. An email that has begun becomes unknown. No email is sent twice, because only one
+ * process can turn an email from claimed to sending.
  */
 export async function recoverStrandedMails({ db, log, settings }: RecoverTools) {
   const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };

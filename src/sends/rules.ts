@@ -22,12 +22,12 @@ export const deadlineReason = 'not sent before the deadline of the request';
 const hourMs = 60 * 60 * 1000;
 /** Retry window of an email that no request waits for, while the server cannot be reached. */
 export const maxMailAgeMs = 24 * hourMs;
-/** The same while the server refuses the email temporarily. */
+/** Retry window while the server refuses the email temporarily. */
 const maxRefusedMs = 4 * hourMs;
 
 /**
  * Decides what follows from an attempt. `ageMs` is the time since the claim, or null if a request waits for the email.
- * With `refusesAll` the server refuses every email of the survey, which must not use up its contacts.
+ * With `refusesAll` the server refuses every email of the survey, so emails wait instead of failing.
  */
 export function decide(
   { outcome, beginning }: MailAttempt,
@@ -55,7 +55,7 @@ export function decide(
     const reason = refusesAll ? reasonForAll(outcome) : response;
     const mayWait = ageMs !== null && ageMs < maxMailAgeMs;
     if (refusesAll && mayWait) return { status: 'deferred', reason };
-    // The retry shows whether the policy concerns every email. Each job finds out again.
+    // The retry shows whether the policy rejects every email or only this email. Each job finds out again.
     const soonMs = retriesAfterMs[triesOfJob - 1];
     if (about === 'policy' && mayWait && soonMs !== undefined && soonMs <= remainingMs) {
       return { status: 'retry', inMs: soonMs, reason };
@@ -118,14 +118,14 @@ export function createRefusalWatch() {
 /** Delay before a deferred email is tried again: half of its age, up to five minutes. */
 export const deferralMs = (ageMs: number) => Math.min(Math.max(ageMs / 2, 1000), 300_000);
 
-/** Emails stop this long before the deadline of the request that waits for them. */
+/** Sending stops this long before the deadline of a waiting request. */
 const marginMs = 1000;
 
 type MailAge = { awaited: boolean; claimed_ms_ago: number };
 
 /**
- * Milliseconds for which emails are tried: as long as their request waits. Emails without a waiting request, or whose
- * request died with its process, get the whole time.
+ * Returns the milliseconds that a job has for its emails: the time until the deadline if a request waits for them,
+ * otherwise the whole time. A request past its deadline has died with its process.
  */
 export function mailTime(mails: readonly MailAge[], deadlineMs: number): number {
   const isAwaited = mails.some(({ awaited }) => awaited);
@@ -164,7 +164,7 @@ export type OutcomeRow = {
 
 type Attempted = { id: string; org_id: string; attempt: number; reminder: number };
 
-/** Only a bounce changes the contact of a reminder: the survey was sent to it before. */
+/** A reminder changes its contact only if it bounces, because the contact already has the survey. */
 export function toRow(mail: Attempted, decision: MailDecision): OutcomeRow {
   const { id, org_id, attempt, reminder } = mail;
   const { contact_status, reason = null, reason_code = null, status } = outcomeOf(decision);
@@ -331,7 +331,7 @@ function judge(
   return isDue ? { send: recipient, isDue } : { send: recipient };
 }
 
-/** The contact was asked in this round. */
+/** Returns why a contact that was already asked in this round gets no email. */
 function reasonOfRound({ key, claim, mailed_or_answered }: AddressFacts): Judgement | undefined {
   if (claim === 'sent') {
     return duplicate('already_sent', key, 'this survey was already sent to this address');

@@ -57,7 +57,7 @@ export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, req
   }
 }
 
-/** Evaluates a send and answers like one, without writing or sending. */
+/** Evaluates a send and returns the same response, without writing or sending. */
 export async function dryRunSend(tools: SendTools, { orgId }: Writer, request: SendRequest) {
   const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));
@@ -156,8 +156,8 @@ const recheckMs = 1000;
 export type SendProgress = Awaited<ReturnType<typeof createSendProgress>>;
 
 /**
- * Wakes waiting requests when a job has finished their emails, in any process. A message may follow the id of the
- * request. Behind a pooler, `listenOn` provides a session connection.
+ * Wakes waiting requests when a job in any process has finished their emails. A notification holds the id of the
+ * request and an optional message. Behind a pooler, `listenOn` provides a session connection.
  */
 export async function createSendProgress({
   db,

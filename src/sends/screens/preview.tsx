@@ -96,7 +96,7 @@ const withExamples = (input: ReturnType<typeof readSurveyFields>) => ({
   questions: input.questions.filter(isWritten),
 });
 
-/** An archived question has no text here. */
+/** The form sends no text for an archived question. */
 const isWritten = (question: ReturnType<typeof readSurveyFields>['questions'][number]) =>
   'text' in question &&
   question.text !== '' &&
@@ -185,7 +185,7 @@ function previewQuestions(
   return { questions, answers: {}, language, texts, action: '', finish: '' };
 }
 
-/** Questions that only make sense together are checked after the rest of the form. */
+/** Refusals come from the questions, which are checked together after the rest of the form. */
 function pageOfRefusal(error: unknown): HtmlPage {
   if (error instanceof Refusal) return messagePage(`No preview yet. ${toSentence(error.message)}`);
   throw error;
