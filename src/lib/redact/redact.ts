@@ -269,7 +269,7 @@ const visible = (text: string) => text.normalize('NFC').replace(invisible, '');
 
 const plain = (text: string) => visible(text).trim();
 
-/** The words of a name with two or more letters, and the name as a whole. */
+/** The words of two or more letters in a name, and the whole name. */
 function wordsOf(name: string): string[] {
   const words = plain(name).match(/[\p{L}\p{M}]{2,}/gu) ?? [];
   return [...plain(name).split(/\s+/), ...words].filter((word) => /\p{L}[\p{L}\p{M}]/u.test(word));

@@ -201,7 +201,7 @@ export function converse(smtp: SMTPConnection) {
   const read = replyReader((reply) => {
     const resolve = pending.shift();
     if (resolve) resolve(reply);
-    else smtp.close(); // a goodbye, or nonsense
+    else smtp.close(); // an unexpected reply, such as a goodbye
   });
 
   smtp.on('error', (error: Error) => end(tidy(error.message) || 'the connection failed'));

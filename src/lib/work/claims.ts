@@ -34,7 +34,7 @@ type ClaimsOptions<Group, Item, Outcome> = {
   limits: ClaimLimits;
   keyOf: (group: Group) => string;
   fieldsOf: (group: Group) => Fields;
-  /** Groups of one tenant are swept one after the other, tenants in parallel. */
+  /** Tenants are swept in parallel. The groups of one tenant are swept one after the other. */
   tenantOf: (group: Group) => string;
   /** Lists groups with due items that no live process has claimed. */
   listDue: (by: string) => Promise<Group[]>;
@@ -79,7 +79,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   let stopping = false;
   let onIdle = () => {};
 
-  /** Runs an item that this process has just committed as claimed, without reading it again. */
+  /** Runs an item that this process has just stored as claimed. Spares a read from the table. */
   function offer(group: Group, item: Item) {
     const queue = queueOf(group);
     const { ready, known } = queue;

@@ -21,7 +21,7 @@ function yieldToOtherThreads() {
   try {
     setPriority(Math.min(getPriority() + PRIORITY_BELOW_NORMAL, PRIORITY_LOW));
   } catch {
-    // A sandbox may forbid it.
+    // A sandbox may forbid the change.
   }
 }
 
