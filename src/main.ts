@@ -10,7 +10,7 @@ import { ConfigError, loadConfig } from './settings.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
 
-/** Signals within this time of the first count as one. */
+/** Signals within this time count as one. */
 const sameSignalMs = 500;
 
 const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
@@ -41,7 +41,7 @@ const exitCode = await run(process.argv.slice(2));
 process.stdout.write('', () => process.exit(exitCode));
 
 async function run(words: readonly string[]): Promise<number> {
-  // Leaves the module frame: V8 would parse the whole program again for the first stack trace that contains it.
+  // Leaves the module frame, because V8 parses the whole program again for the first stack trace with that frame.
   await undefined;
   try {
     const { output, exitCode } = await runCommandLine(commandLine, tools, words);
@@ -73,8 +73,8 @@ function report(error: unknown): number {
 }
 
 /**
- * The first signal stops gracefully, and the second at once. Signals right after the first count as the same one:
- * terminals and `timeout` signal the process and its group.
+ * The first signal stops the service gracefully, and the second ends it at once. Signals right after the first count as
+ * one, because terminals and `timeout` signal both the process and its group.
  */
 function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();

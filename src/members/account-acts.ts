@@ -9,7 +9,7 @@ type AccountAct = Pick<AuditedAct, 'actor' | 'act' | 'details'> & {
   noticeTo?: string;
 };
 
-/** Changes of credentials, as the subject of the mail that notifies the member. */
+/** Subjects of the mails that notify members of changed credentials. */
 export const noticeSubjects: Partial<Record<Act, string>> = {
   'member.email_changed': 'The email of your account was changed',
   'member.password_changed': 'Your password was changed',
@@ -24,7 +24,7 @@ export const noticeSubjects: Partial<Record<Act, string>> = {
 
 /**
  * Records an act on an account in each organization of the member. A change of credentials is also mailed to the
- * member, so that nobody can add a way in unnoticed.
+ * member, who may then notice an intruder's new passkey.
  */
 export async function recordAccountAct(tx: Sql, { memberId, noticeTo: to, ...act }: AccountAct) {
   const organizations = await tx<{ id: string }[]>`

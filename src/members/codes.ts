@@ -122,7 +122,7 @@ const alreadyOn = () =>
   });
 
 type MemberCodes = {
-  /** Sealed. Waits for its first code while `totp_since` is null. */
+  /** Sealed. No code has confirmed the secret while `totp_since` is null. */
   totp_secret: Buffer | null;
   totp_since: Date | null;
   totp_step: number | null;

@@ -23,8 +23,8 @@ import {
 type RequestTools = { db: Db; secrets: Pick<Secrets, 'seal'> };
 
 /**
- * Mails a link to the new address and replaces earlier ones. An address that has an account gets the link too, so that
- * a member cannot find out who has one.
+ * Mails a link to the new address and replaces earlier links. An address that has an account gets the link too, so that
+ * members cannot find out who has an account.
  */
 export async function requestEmail(
   { db, secrets }: RequestTools,

@@ -87,7 +87,7 @@ type InvitationJoin = {
 };
 
 /**
- * Gives the member the invited role, and never lowers an existing one. The first owner's time zone becomes the
+ * Gives the member the invited role, but never lowers an existing role. The first owner's time zone becomes the
  * organization's, unless one was set.
  */
 export async function joinByInvitation(

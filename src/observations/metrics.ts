@@ -112,7 +112,7 @@ function readProcess({ pool, replica, jobs, mailProblem }: Observed): Readings {
 
 const single = (value: number) => [{ labels: {}, value }];
 
-/** Opens the separate address for metrics, if one is set. It answers "starting" until it is opened. */
+/** Opens the separate address for metrics, if one is set. It answers "starting" until `serveMetrics`. */
 export async function listenForMetrics(
   where: ListenAddress | null,
   { parts, say }: { parts: Lifecycle; say: (sentence: string) => void },

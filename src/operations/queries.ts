@@ -59,7 +59,7 @@ export async function countRestored(sql: Sql) {
 
 const maxSenders = 1000;
 
-/** Lists senders of surveys that are not completed, most used first. Without `orgId`, of all organizations. */
+/** Lists senders of surveys that are not completed, most used first. A null `orgId` stands for all organizations. */
 export async function listSenders(sql: Sql, orgId: string | null): Promise<string[]> {
   const rows = await sql<{ from_email: string }[]>`
     select from_email

@@ -222,7 +222,7 @@ function compareNumber(sql: Sql, number: Part, op: FilterOp, text: string): Part
   return op === 'lt' ? sql`${number} < ${operand}` : sql`${number} = ${operand}`;
 }
 
-/** A column of the latest response `r` that counts. */
+/** A column of `r`, the latest response that is not on hold. */
 const lastAnswer = (sql: Sql, orgId: OrgId, column: Part): Part => sql`(
   select ${column}
   from contacts c

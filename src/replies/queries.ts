@@ -30,7 +30,7 @@ export async function findReply(sql: Sql, orgId: string, { responseId, id }: Rep
   return row?.reply;
 }
 
-/** Where a reply goes. Lock the response first, so that an erasure runs before or after. */
+/** Finds the recipient of a reply. Lock the response first, so that an erasure runs before or after. */
 export async function findRecipient(sql: Sql, orgId: string, responseId: string) {
   const [recipient] = await sql<{ email: string | null; erased: boolean; replies: number }[]>`
     select c.email,
@@ -90,7 +90,7 @@ export type OpenReply = {
   };
 };
 
-/** A reply without an outcome, with everything that its email is composed from. */
+/** A reply without an outcome, and the parts of its email. */
 export async function findOpenReply(sql: Sql, orgId: string, id: string) {
   const [reply] = await sql<OpenReply[]>`
     select p.id, p.org_id, p.response_id, p.status, p.attempts, p.text, p.author, p.author_kind,
@@ -113,8 +113,8 @@ export async function findOpenReply(sql: Sql, orgId: string, id: string) {
 type Attempt = Pick<OpenReply, 'id' | 'attempts'>;
 
 /**
- * Marks a reply as begun before its first byte goes out. Returns false if another run has begun it since, or if it was
- * deleted, as an erasure does.
+ * Marks a reply as begun before its first byte goes out. Returns false if another run has begun it since, or if an
+ * erasure has deleted it.
  */
 export async function beginReply(
   sql: Sql,
@@ -152,7 +152,7 @@ export async function saveReplyOutcome(
   return saved;
 }
 
-/** Ends replies whose jobs have used up their attempts: none is tried for longer than a day. */
+/** Ends replies whose jobs have used up their attempts. No reply is tried for longer than a day. */
 export async function endStrandedReplies({ db }: { db: Sql }, reason: string) {
   await db`
     -- all organizations

@@ -35,7 +35,7 @@ export async function* exportResponses(
   );
 }
 
-/** The names of all columns: questions of the same text are told apart by a number. */
+/** Names all columns. A number distinguishes questions with the same text. */
 function columnNames(fields: readonly string[], questions: readonly Question[]): string[] {
   const names = new Set(fields);
   for (const { text } of questions) {

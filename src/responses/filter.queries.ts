@@ -23,7 +23,7 @@ export type Facet = {
 
 export type ResponseFilter = NpsScope & {
   category: Category | null;
-  /** `ilike` pattern for the comment, the contact's address or name. */
+  /** `ilike` pattern for the comment or the contact's address or name. */
   pattern: string | null;
   held: boolean;
   hasComment: boolean | null;

@@ -43,7 +43,7 @@ export type StatusTools = {
 
 const migrations = lazy(readMigrations);
 
-/** Looks at everything that answers at once: no network but the database. */
+/** Runs all checks that finish at once. They use no network except for the database. */
 export async function examineStatus(tools: StatusTools) {
   const { db, requests } = tools;
   const [ofProcess, server, waiting, failedJobs, mails, deliveries, backups, database, space] =
@@ -93,7 +93,7 @@ async function measureDatabase(db: Db) {
   return { ...(await findDatabaseFacts(db)), ms };
 }
 
-/** Names and sentences of the checks of `/readyz` that pass. */
+/** The name and sentence of each `/readyz` check when it passes. */
 const passing: Readonly<Record<string, readonly [name: string, sentence: string]>> = {
   database: ['database', 'answers'],
   schema: ['schema', 'is up to date'],
@@ -250,7 +250,7 @@ export function formatSeconds(seconds: number): string {
 /** Limits DNS lookups, and the time that the page waits for them. */
 const cacheOptions = { ttlMs: 15_000, timeoutMs: 20_000 };
 
-/** Checks of the mail server, DNS and reporters, which take seconds, so they run when an operator asks. */
+/** Checks the mail server, DNS and reporters. These checks take seconds, so they only run when an operator asks. */
 export function createSlowChecks({ db, publicUrl, settings, dns }: StatusTools) {
   const { bounceDomain, smtpUrl = null, dkim = null, updateUrl = null } = settings;
   let latest: { at: Date; findings: readonly Finding[] } | undefined;
