@@ -55,7 +55,7 @@ const outcome = (status: string, count: number) => ({ status, count, byFiveMinut
 
 test('emails and deliveries fail from ten failures if over a fifth failed', () => {
   for (const [sent, failed, isFailing] of [
-    [0, 9, false],
+    [1, 9, false],
     [0, 10, true],
     [40, 10, false],
     [39, 10, true],
@@ -69,6 +69,13 @@ test('emails and deliveries fail from ten failures if over a fifth failed', () =
     const deliveries = judgeDeliveries([outcome('delivered', sent), outcome('failed', failed)]);
     assert.equal(deliveries.status, isFailing ? 'warn' : 'ok');
   }
+});
+
+test('emails and deliveries warn when all of a few failed', () => {
+  assert.equal(judgeMails([outcome('failed', 1)]).status, 'warn');
+  assert.equal(judgeDeliveries([outcome('failed', 1)]).status, 'warn');
+  assert.equal(judgeMails([]).status, 'ok');
+  assert.equal(judgeDeliveries([outcome('skipped', 1)]).status, 'ok');
 });
 
 test('watchRequests keeps the newest 20 errors and the load of one hour', (t) => {

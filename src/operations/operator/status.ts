@@ -207,28 +207,29 @@ function maxWaitOf(task: string): number {
 export const countOf = (outcomes: readonly Outcome[], ...statuses: string[]) =>
   outcomes.reduce((sum, { status, count }) => sum + (statuses.includes(status) ? count : 0), 0);
 
-const minFailures = 10;
-const maxFailedShare = 0.2;
-
 export function judgeMails(outcomes: readonly Outcome[]): Finding {
-  const of = (status: string) => countOf(outcomes, status);
-  const failed = of('failed') + of('unknown');
-  const summary = `${of('sent')} survey emails sent and ${failed} failed in the last hour`;
-  const isFailing = failed >= minFailures && failed > maxFailedShare * (failed + of('sent'));
-  return isFailing
+  const sent = countOf(outcomes, 'sent');
+  const failed = countOf(outcomes, 'failed', 'unknown');
+  const summary = `${sent} survey emails sent and ${failed} failed in the last hour`;
+  return isFailing(failed, sent)
     ? finding('emails', 'fail', `${summary}: see AskbackMailsFailing in ops/runbook.md`)
-    : finding('emails', 'ok', summary);
+    : finding('emails', failed > 0 && sent === 0 ? 'warn' : 'ok', summary);
 }
 
 export function judgeDeliveries(outcomes: readonly Outcome[]): Finding {
-  const of = (status: string) => countOf(outcomes, status);
-  const [failed, delivered] = [of('failed'), of('delivered')];
+  const delivered = countOf(outcomes, 'delivered');
+  const failed = countOf(outcomes, 'failed');
   const summary = `${delivered} webhook deliveries made and ${failed} failed in the last hour`;
-  const isFailing = failed >= minFailures && failed > maxFailedShare * (failed + delivered);
-  return isFailing
+  return isFailing(failed, delivered)
     ? finding('webhooks', 'warn', `${summary}: see AskbackDeliveriesFailing in ops/runbook.md`)
-    : finding('webhooks', 'ok', summary);
+    : finding('webhooks', failed > 0 && delivered === 0 ? 'warn' : 'ok', summary);
 }
+
+const minFailures = 10;
+const maxFailedShare = 0.2;
+
+const isFailing = (failed: number, succeeded: number) =>
+  failed >= minFailures && failed > maxFailedShare * (failed + succeeded);
 
 const hourMs = 3_600_000;
 
