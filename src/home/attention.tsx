@@ -148,7 +148,7 @@ type FirstStepsProps = {
 export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsProps) {
   const { role, slug } = organization;
   const base = `/o/${slug}`;
-  const mayEdit = role !== 'viewer';
+  if (role === 'viewer') return <ViewerSteps base={base} />;
   return (
     <div class="grid main-side">
       <section class="card flush" aria-labelledby="first">
@@ -156,17 +156,14 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
           <h2 id="first">Get your first response in four steps</h2>
         </div>
         <ol class="steps">
-          <Step
-            title="Import your data"
-            act={mayEdit && { href: `${base}/settings/import`, text: 'Import' }}
-          >
+          <Step title="Import your data" act={{ href: `${base}/settings/import`, text: 'Import' }}>
             Coming from Delighted or AskNicely? Bring responses, people and unsubscribes. You see
             what will be imported before anything changes. No earlier data? Skip this step.
           </Step>
           <Step
             title="Write a survey"
             state={survey ? 'did' : 'next'}
-            act={mayEdit && { href: `${base}/surveys/new`, text: 'New survey' }}
+            act={{ href: `${base}/surveys/new`, text: 'New survey' }}
           >
             {survey ? (
               <a href={`${base}/surveys/${survey.id}`}>{survey.name}</a>
@@ -186,7 +183,7 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
           <Step
             title="Ask people"
             state={survey ? 'next' : undefined}
-            act={mayEdit && survey && { href: `${base}/surveys/${survey.id}/send`, text: 'Send' }}
+            act={survey && { href: `${base}/surveys/${survey.id}/send`, text: 'Send' }}
           >
             Upload a list or share a link. Before anything is sent, you see who will get an email,
             who won’t, and why.
@@ -194,16 +191,51 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
         </ol>
       </section>
       <div class="stack">
-        <section class="card" aria-labelledby="preview">
-          <h2 id="preview">Net Promoter Score</h2>
-          <ScoreGauge type="nps" measured={nothingMeasured} />
-          <p class="sub">Your score appears here with the first response.</p>
-        </section>
-        {mayEdit ? <LaterPart base={base} isOwner={role === 'owner'} /> : null}
+        <PreviewPart />
+        <LaterPart base={base} isOwner={role === 'owner'} />
       </div>
     </div>
   );
 }
+
+const PreviewPart = () => (
+  <section class="card" aria-labelledby="preview">
+    <h2 id="preview">Net Promoter Score</h2>
+    <ScoreGauge type="nps" measured={nothingMeasured} />
+    <p class="sub">Your score appears here with the first response.</p>
+  </section>
+);
+
+const ViewerSteps = ({ base }: { base: string }) => (
+  <div class="grid main-side">
+    <section class="card" aria-labelledby="first">
+      <h2 id="first">No responses yet</h2>
+      <p class="sub">Editors write and send surveys. As a viewer you can already do this:</p>
+      <ul class="rows">
+        <LinkItem
+          icon="clipboard-list"
+          title="Read surveys"
+          href={`${base}/surveys`}
+          act="Surveys"
+        >
+          Their questions, who was asked and the results.
+        </LinkItem>
+        <LinkItem icon="inbox" title="Read responses" href={`${base}/responses`} act="Responses">
+          Scores and comments appear here within seconds.
+        </LinkItem>
+        <LinkItem
+          icon="bell"
+          title="Choose your emails"
+          href={`${base}/settings/notifications`}
+          act="Notifications"
+        >
+          Get an email for each detractor, or a daily or weekly digest.
+        </LinkItem>
+      </ul>
+    </section>
+    <PreviewPart />
+  </div>
+);
 
 const nothingMeasured = { total: 0, value: null, interval: null, estimate: null };
 
