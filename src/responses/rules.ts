@@ -110,7 +110,7 @@ export type NpsRollup = ReturnType<typeof rollUp>;
 
 export const dateHint = 'Enter a date, such as 2026-04-01.';
 export const endBeforeStart = 'The end is before the start.';
-export const propertyHint = 'Enter name=value, such as plan=pro.';
+export const propertyHint = 'Enter a property and a value, such as plan=pro.';
 
 /** Reads a property typed as `plan=pro`. */
 export function readPair(text: string): { name: string; value: string } | undefined {

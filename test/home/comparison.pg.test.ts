@@ -154,7 +154,7 @@ test('a property that is not name=value is reported on its field', async () => {
   const wrong = await get(`${home}?${days}&property=plan`);
   const html = await wrong.text();
   assert.equal(wrong.status, 422);
-  assert.match(html, /Enter name=value/);
+  assert.match(html, /Enter a property and a value/);
   assert.match(html, /value="plan"/);
   const all = await (await get(`${home}?${days}`)).text();
   assert.equal(totalIn(html), totalIn(all));

@@ -4,7 +4,7 @@ import { facetsOf, propertyParameter, readProperties } from '../../src/home/rule
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`property.p${n}`, ['x']]));
-const wrong = 'Enter name=value, such as plan=pro.';
+const wrong = 'Enter a property and a value, such as plan=pro.';
 const tooMany = 'Filter by at most 10 properties.';
 
 const read: [string, Record<string, string[]>, object, string | undefined][] = [

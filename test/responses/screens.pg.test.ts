@@ -130,7 +130,7 @@ test('a property typed as name=value is shown, with a link to remove it', async 
     assert.equal(mistyped.status, 422, half);
     const text = await mistyped.text();
     assert.match(text, /2 responses/, half);
-    assert.match(text, /Enter name=value/, half);
+    assert.match(text, /Enter a property and a value/, half);
   }
 });
 

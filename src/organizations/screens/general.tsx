@@ -23,7 +23,7 @@ import {
   tryAction,
   Version,
 } from '../../web/app/forms.tsx';
-import { Facts } from '../../web/app/lists.tsx';
+import { counted, Facts } from '../../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import { languages } from '../../web/language.ts';
 import { logoPath, logoTypes, maxLogoBytes } from '../logo.ts';
@@ -165,7 +165,11 @@ function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
         ['Postal address', o.postal_address ?? 'None'],
         ['Language', nameOfLanguage(o.language)],
         ['Time zone', o.time_zone],
-        ...dayRules.map((rule) => [rule.label, o[rule.setting] ?? rule.without] as const),
+        ...dayRules.map(({ label, setting, without }) => {
+          const days = o[setting] ?? without;
+          const text = typeof days === 'number' ? counted(days, 'day') : days;
+          return [label.replace(' (days)', ''), text] as const;
+        }),
         ['Names to redact', o.people.join(', ') || 'None'],
         ['Analyze comments', o.ai_enabled ? 'On' : 'Off'],
       ]}

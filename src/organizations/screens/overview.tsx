@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
+import { capital } from '../../errors.ts';
 import { type Db, one, type Sql } from '../../lib/db/db.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { State, Time } from '../../web/app/badges.tsx';
@@ -202,7 +203,7 @@ function tilesOf({ settings, usage, counts, mailbox }: Values): Tile[] {
       name: 'notifications',
       icon: 'bell',
       text: 'Notifications',
-      value: `${counts.kinds === 0 ? 'No emails' : counted(counts.kinds, 'kind of email', 'kinds of emails')} to you, ${digestTexts[counts.digest]}`,
+      value: describeEmails(counts),
       extra: counts.has_channel ? <State kind="fine">Channel connected</State> : null,
     },
   ];
@@ -216,7 +217,15 @@ const UsageBar = ({ share }: { share: number }) => (
 
 const nearShare = 0.8;
 const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', timeZone: 'UTC' });
-const digestTexts = { none: 'no digest', day: 'daily digest', week: 'weekly digest' } as const;
+const digestTexts = { none: '', day: 'daily digest', week: 'weekly digest' } as const;
+
+function describeEmails({ kinds, digest }: SettingCounts): string {
+  const parts = [
+    kinds > 0 && counted(kinds, 'kind of email', 'kinds of emails'),
+    digestTexts[digest],
+  ];
+  return capital(parts.filter(Boolean).join(', ') || 'no emails to you');
+}
 
 function describeRetention(settings: OrganizationRow): string {
   const { keep_comments_days, keep_contacts_days, keep_mails_days } = settings;

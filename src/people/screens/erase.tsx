@@ -120,7 +120,10 @@ function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormStat
           Permanently deletes all data about {email}: contacts in all surveys, emails, visits,
           comments and everything derived from them.
         </p>
-        <p>Only a keyed hash of the address is kept, so that it gets no surveys again.</p>
+        <p>
+          Only a fingerprint of the address is kept, from which it can’t be read, so that it gets no
+          surveys again.
+        </p>
         <Choice
           name="scores"
           label="Scores"
