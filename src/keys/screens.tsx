@@ -167,7 +167,7 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
           meta={{ page, limit, total }}
           at={(other) => `${here}?${revoked ? 'state=revoked&' : ''}page=${other}`}
           empty={
-            <EmptyState title={revoked ? 'No revoked keys' : 'No keys yet'}>
+            <EmptyState title={revoked ? 'No revoked keys' : 'No keys yet'} icon="key">
               {revoked ? null : (
                 <p>Create a key to read responses and send surveys from your own programs.</p>
               )}

@@ -135,7 +135,7 @@ function CannedTextList({ texts, list, mayChange }: ListProps) {
         {counted(texts.length, 'canned text')}. Members insert them into replies to responses.
       </p>
       {texts.length === 0 ? (
-        <EmptyState title="No canned texts yet">
+        <EmptyState title="No canned texts yet" icon="reply">
           <p>Save a text here that you often send in replies, such as thanks or an apology.</p>
         </EmptyState>
       ) : (

@@ -170,10 +170,10 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
         meta={meta}
         at={(other) => `${here}?page=${other}`}
         empty={
-          <EmptyState title="No summaries yet">
+          <EmptyState title="No summaries yet" icon="file-text">
             <p>
-              Monthly summaries are created automatically when analysis is on (Settings). Use New
-              summary for any other period.
+              A summary of each month appears here when analysis of comments is on. Editors can
+              write one for any other period.
             </p>
           </EmptyState>
         }

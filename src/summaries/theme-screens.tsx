@@ -49,7 +49,7 @@ async function readScreen({ db, excerpt }: ThemeScreenTools, c: Context<ScreenEn
   if (!scope) {
     return {
       body: (
-        <EmptyState title="No comments yet">
+        <EmptyState title="No comments yet" icon="layers">
           <p>Themes appear here when people answer a survey with a comment.</p>
         </EmptyState>
       ),

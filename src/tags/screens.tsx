@@ -151,7 +151,7 @@ function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayC
     <Part id="tags" title="Tags">
       <p class="sub">{counted(tags.length, 'tag')}. Everyone in the organization sees them.</p>
       {tags.length === 0 ? (
-        <EmptyState title="No tags yet">
+        <EmptyState title="No tags yet" icon="layers">
           <p>Use tags to group responses across surveys, for example by topic.</p>
         </EmptyState>
       ) : (

@@ -570,6 +570,7 @@ function ContactList(props: ContactListProps) {
         about="Newest first"
         none={{
           title: 'No contacts yet',
+          icon: 'users',
           means: `${mayEdit ? 'Upload a list or add a contact. ' : ''}${describeSending(askAfterDays)}`,
         }}
         noneFound={{ title: 'No contacts match', means: 'Try a shorter search.' }}

@@ -192,7 +192,7 @@ function PeopleList(props: PeopleProps) {
       <p>Try a shorter search or fewer filters.</p>
     </EmptyState>
   ) : (
-    <EmptyState title="No people yet">
+    <EmptyState title="No people yet" icon="users">
       <p>
         Everyone you add to a survey appears here, with the emails they got and their responses.
       </p>

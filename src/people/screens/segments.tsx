@@ -154,7 +154,7 @@ async function showSegments(c: Context<ScreenEnv>, db: Db) {
   const body = (
     <div class="card flush">
       {segments.length === 0 ? (
-        <EmptyState title="No segments yet">
+        <EmptyState title="No segments yet" icon="list-filter">
           <p>Select people by properties and history, and send surveys only to them.</p>
         </EmptyState>
       ) : (

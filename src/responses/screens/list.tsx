@@ -73,7 +73,7 @@ const None = ({ filtered, path }: { filtered: boolean; path: string }) =>
       </p>
     </EmptyState>
   ) : (
-    <EmptyState title="No responses yet">
+    <EmptyState title="No responses yet" icon="inbox">
       <p>Responses appear here as they come in. Send a survey or share its link to get started.</p>
       <LinkButton href={path.replace(/responses$/, 'surveys')} text="View surveys" />
     </EmptyState>

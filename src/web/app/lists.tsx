@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { Field, LinkButton } from './forms.tsx';
+import { Icon, type IconName } from './icon.tsx';
 
 type SearchedListProps = {
   path: string;
@@ -10,8 +11,8 @@ type SearchedListProps = {
   about: Child;
   /** Other query parameters, which searching and paging keep. */
   kept?: Readonly<Record<string, string>>;
-  none: { title: string; means: string; act?: Child };
-  noneFound: { title: string; means: string; act?: never };
+  none: { title: string; icon?: IconName; means: string; act?: Child };
+  noneFound: { title: string; icon?: never; means: string; act?: never };
   meta: { page: number; limit: number; total: number };
   children: Child;
 };
@@ -46,7 +47,7 @@ export function SearchedList(props: SearchedListProps) {
           meta={meta}
           at={at}
           empty={
-            <EmptyState title={empty.title}>
+            <EmptyState title={empty.title} icon={empty.icon}>
               <p>{empty.means}</p>
               {empty.act}
             </EmptyState>
@@ -258,10 +259,17 @@ export function DataTable(props: DataTableProps) {
   );
 }
 
+type EmptyStateProps = { title: string; icon?: IconName | undefined; children?: Child };
+
 /** Describes the expected content of an empty list and how to create it. */
-export function EmptyState({ title, children }: { title: string; children?: Child }) {
+export function EmptyState({ title, icon, children }: EmptyStateProps) {
   return (
     <div class="empty">
+      {icon ? (
+        <span class="badge">
+          <Icon name={icon} />
+        </span>
+      ) : null}
       <p class="name">{title}</p>
       {children}
     </div>

@@ -36,7 +36,7 @@ type WebhookListProps = {
 export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookListProps) {
   if (webhooks.length === 0) {
     return (
-      <EmptyState title="No webhooks yet">
+      <EmptyState title="No webhooks yet" icon="webhook">
         <p>Send responses to your own systems as they arrive.</p>
         {mayChange ? null : <p class="sub">Editors and owners can create webhooks.</p>}
       </EmptyState>
