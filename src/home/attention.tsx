@@ -212,12 +212,7 @@ const ViewerSteps = ({ base }: { base: string }) => (
       <h2 id="first">No responses yet</h2>
       <p class="sub">Editors write and send surveys. As a viewer you can already do this:</p>
       <ul class="rows">
-        <LinkItem
-          icon="clipboard-list"
-          title="Read surveys"
-          href={`${base}/surveys`}
-          act="Surveys"
-        >
+        <LinkItem icon="clipboard-list" title="Read surveys" href={`${base}/surveys`} act="Surveys">
           Their questions, who was asked and the results.
         </LinkItem>
         <LinkItem icon="inbox" title="Read responses" href={`${base}/responses`} act="Responses">

@@ -4,7 +4,7 @@ import { memoize } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import type { Config } from '../settings.ts';
-import { CopyButton, State, type StateKind } from '../web/app/badges.tsx';
+import { CopyButton, Message, State, type StateKind } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createResolver, type Resolver } from './doctor-dns.ts';
@@ -103,8 +103,8 @@ const NoMailServer = () => (
       that askback runs on.
     </p>
     <p>
-      To send emails, an operator sets <code>ASKBACK_SMTP_URL</code> and restarts askback.{' '}
-      <code>askback files DIR</code> copies the guides configuration.md and mail.md to a folder.
+      To send emails, the operator of this server sets <code>ASKBACK_SMTP_URL</code> and restarts
+      askback. The guide mail.md has the steps: <code>askback files DIR</code> saves it in a folder.
     </p>
   </Part>
 );
@@ -149,7 +149,7 @@ export function FindingRows<Status extends string>(props: FindingRowsProps<Statu
               <b>{name}</b>
             </p>
             <p class="wrapped">
-              {message.split('`').map((text, at) => (at % 2 === 1 ? <code>{text}</code> : text))}
+              <Message text={message} />
             </p>
             {records.map(({ action, name, type, value }, place) => (
               <div class="dns">

@@ -10,13 +10,13 @@ const largestScripts = 20_480;
 const mostStops = 250;
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /**
- * axe cannot judge single letters or digits, such as a monogram or a score, text of a drawing, or clipped cells of a
- * scrolling table. The cells are judged at widths that show them whole.
+ * axe cannot judge single letters or digits, such as a monogram or a score, text of a drawing, or clipped cells and
+ * tabs of a part that scrolls. These are judged at widths that show them whole.
  */
 const isUnsure = (line: string, isCutOff: boolean) =>
   line.includes('content is too short') || (isCutOff && line.includes('partially obscured'));
-const someTableScrolls =
-  "[...document.querySelectorAll('.scroll')].some((table) => table.scrollWidth > table.clientWidth)";
+const somePartScrolls =
+  "[...document.querySelectorAll('.scroll, .tabs, .segments')].some((part) => part.scrollWidth > part.clientWidth)";
 const inPage = readFileSync(new URL('in-page.js', import.meta.url), 'utf8');
 
 export type LoadedScreen = { status: number; complaints: string[] };
@@ -63,7 +63,7 @@ export async function checkLooks(page: Page, name: string) {
       await keepScreenshot(page, `app-${name}-${width}-${colorScheme}`);
       // Content and its order do not depend on dark mode.
       const chosen = colorScheme === 'dark' ? ['color-contrast'] : rules;
-      const isCutOff = (await page.evaluate(someTableScrolls)) === true;
+      const isCutOff = (await page.evaluate(somePartScrolls)) === true;
       const found = (await violations(page, chosen)).filter((line) => !isUnsure(line, isCutOff));
       assert.deepEqual(found, [], `${name} at ${width}, ${colorScheme}`);
     }

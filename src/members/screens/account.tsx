@@ -14,7 +14,7 @@ import {
   signedIn,
 } from '../../sessions/session.ts';
 import type { SignInSettings } from '../../settings.ts';
-import { Confirm, CopyButton, FormErrors, State, Time } from '../../web/app/badges.tsx';
+import { Confirm, CopyButton, FormErrors, Notice, State, Time } from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -23,6 +23,7 @@ import {
   LinkButton,
   readForm,
   Submit,
+  SubmitOrCancel,
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
@@ -288,10 +289,10 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
       <p class="sub">
         {isPossible
           ? passkeysText
-          : 'Passkeys only work if the public URL of this server is localhost, or uses https and a host name.'}
+          : 'You can’t add passkeys here, because the address of this server isn’t https with a host name.'}
       </p>
       {passkeys.length === 0 ? (
-        isPossible && <EmptyState title="No passkeys yet" />
+        isPossible && <EmptyState title="No passkeys yet" icon="key" />
       ) : (
         <DataTable
           caption="Passkeys"
@@ -351,13 +352,22 @@ function CodesPart({ proofs }: { proofs: AccountProofs }) {
     <Part id="codes" title="Two-step verification">
       <p>
         <State kind="fine">
-          On since <Time at={codesSince} show="day" />
+          <span>
+            On since <Time at={codesSince} show="day" />
+          </span>
         </State>
       </p>
-      <p class="sub">
-        {counted(recoveryCodes, 'recovery code')} left. Use one if you lose your phone. Each works
-        once.
-      </p>
+      {recoveryCodes === 0 ? (
+        <Notice
+          kind="warning"
+          text="No recovery codes left. Create new ones: without them you can’t sign in if you lose your phone."
+        />
+      ) : (
+        <p class="sub">
+          {counted(recoveryCodes, 'recovery code')} left. Use one if you lose your phone. Each works
+          once.
+        </p>
+      )}
       <div class="acts">
         <LinkButton href="/account/codes/renew" text="New recovery codes" />
         <LinkButton href="/account/codes/off" text="Turn off" kind="danger" />
@@ -460,7 +470,7 @@ async function add(c: Context<MemberEnv>, tools: MemberTools) {
 
 function showNewPasskey(c: Context, form: FormState = emptyForm()) {
   const body = (
-    <div class="narrow">
+    <div class="card stack narrow">
       <FormErrors form={form} />
       <p class="soft">{passkeysText}</p>
       <PasskeyForm
@@ -468,7 +478,7 @@ function showNewPasskey(c: Context, form: FormState = emptyForm()) {
         action="/account/passkeys"
         options="/account/passkeys/options"
         button="Add a passkey"
-        primary
+        cancel="/account"
       >
         <Field
           name="name"
@@ -489,9 +499,7 @@ function showName(c: Context, { id, name }: ListedPasskey, form = emptyForm()) {
     <form method="post" action={`/account/passkeys/${id}/name`} class="card stack narrow">
       <FormErrors form={form} />
       <Field name="name" label="Name" form={form} value={name} required />
-      <div class="acts">
-        <Submit>Save</Submit>
-      </div>
+      <SubmitOrCancel button="Save" cancel="/account" />
     </form>
   );
   return renderAccount(c, { title: 'Rename passkey', body, form });

@@ -14,7 +14,7 @@ import {
   type ScreenEnv,
   withNext,
 } from '../../sessions/session.ts';
-import { Avatar, Confirm, FormErrors, Secret, State, Time } from '../../web/app/badges.tsx';
+import { Avatar, Confirm, FormErrors, OnOff, Secret, Time } from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   Choice,
@@ -286,7 +286,7 @@ function memberCells(
       </span>
     </span>,
     capital(role),
-    has_second_step ? <State kind="fine">On</State> : <span class="soft">Off</span>,
+    <OnOff on={has_second_step} />,
     last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft">Never</span>,
     <span class="acts end">
       <LinkButton href={`${path}/${id}/role`} text="Change role" about={`of ${name}`} mini />

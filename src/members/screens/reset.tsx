@@ -104,15 +104,13 @@ function showSent(c: Context, { mailbox }: MemberTools) {
     <>
       <p>
         {mailbox
-          ? 'No mail server is configured. If this email has an account, the link is in this server’s built-in mailbox, which its operator can read. The operator can also run askback member reset to create one.'
+          ? 'No mail server is configured. If this email has an account, the link is in this server’s built-in mailbox, which its operator can read.'
           : 'If this email has an account, a link to set a new password is on its way. It works once, within an hour.'}
       </p>
-      {mailbox ? null : (
-        <p class="soft">
-          Didn’t get it? Check your spam folder, or ask the operator of this server to run askback
-          member reset.
-        </p>
-      )}
+      <p class="soft">
+        {mailbox ? null : 'Didn’t get it? Check your spam folder. '}The operator of this server can
+        also create a link with <code>askback member reset</code>.
+      </p>
       <p>
         <LinkButton href="/sign-in" text="Back to sign-in" kind="quiet" />
       </p>
@@ -190,7 +188,7 @@ export const welcomeScreens = (tools: MemberTools) =>
 const welcomeLinkGone = () =>
   new Refusal(
     'gone',
-    'This welcome link no longer works: it was used, a newer one was created, or 24 hours have passed. While there is no account, restarting the server prints a new link. askback member invite --operator creates one at any time.',
+    'This welcome link no longer works: it was used, a newer one was created, or 24 hours have passed. While there is no account, restarting the server prints a new link. `askback member invite --operator` creates one at any time.',
     { code: 'first_link_over' },
   );
 
@@ -268,7 +266,7 @@ export const Email = ({ autocomplete = 'username', ...props }: EmailProps) => (
   <Field {...props} name="email" label="Email" type="email" autocomplete={autocomplete} required />
 );
 
-type PasswordProps = { name: string; label: string; form: FormState };
+type PasswordProps = { name: string; label: string; form: FormState; help?: Child };
 
 const passwordHelp = `At least ${minPassword} characters. A few unrelated words work well.`;
 

@@ -25,6 +25,7 @@ import {
   LinkButton,
   readForm,
   Submit,
+  SubmitOrCancel,
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
@@ -85,24 +86,27 @@ function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
   const next = nextOf(c);
   const body = (
     <>
-      <p class="soft">
-        Customer feedback, self-hosted. <a href="/docs">API documentation</a>
-      </p>
+      <p class="soft">Customer feedback, self-hosted.</p>
       <div class="stack">
         {tools.settings.signIn.byPassword ? (
           <form method="post" action={withNext('/sign-in', next)} class="stack">
             <FormErrors form={form} />
             <Email form={form} autocomplete="username webauthn" />
-            <CurrentPassword name="password" label="Password" form={form} />
+            <CurrentPassword
+              name="password"
+              label="Password"
+              form={form}
+              help={<a href="/forgot">Forgot password?</a>}
+            />
             <Submit>Sign in</Submit>
-            <LinkButton href="/forgot" text="Forgot password?" kind="quiet" />
           </form>
         ) : null}
         <OtherWaysToSignIn tools={tools} next={next} />
       </div>
     </>
   );
-  return renderStandalone(c, { title: 'Sign in', body, status: statusOf(form) });
+  const foot = <a href="/docs">API documentation</a>;
+  return renderStandalone(c, { title: 'Sign in', body, foot, status: statusOf(form) });
 }
 
 const wrongText = 'This code is wrong or already used. Try the next one.';
@@ -396,7 +400,7 @@ function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
   const hasPasskeys = findRelyingParty(tools.publicUrl) !== undefined && (prove?.passkeys ?? true);
   const base = prove ? '/account/prove' : '/sign-in';
   return (
-    <>
+    <div class="stack tight ways">
       {oidc && (prove?.sso ?? true) ? (
         <a class="button" href={withNext(`${base}/oidc`, next)} data-time-zone="">
           {prove ? `Confirm with ${oidc.name}` : `Sign in with ${oidc.name}`}
@@ -410,7 +414,7 @@ function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
           button={prove ? 'Confirm with a passkey' : 'Sign in with a passkey'}
         />
       ) : null}
-    </>
+    </div>
   );
 }
 
@@ -420,13 +424,14 @@ type PasskeyFormProps = {
   /** Path of the options for the browser. */
   options: string;
   button: string;
-  primary?: boolean;
+  /** Makes the button primary, with Cancel beside it. */
+  cancel?: string;
   children?: Child;
 };
 
 /** A form that the browser completes with a passkey. Stays hidden without JavaScript. */
 export function PasskeyForm(props: PasskeyFormProps) {
-  const { kind, action, options, button, primary = false, children } = props;
+  const { kind, action, options, button, cancel, children } = props;
   return (
     <>
       <form
@@ -439,9 +444,11 @@ export function PasskeyForm(props: PasskeyFormProps) {
       >
         {children}
         <input type="hidden" name="credential" />
-        <button type="submit" class={primary ? 'primary' : undefined}>
-          {button}
-        </button>
+        {cancel ? (
+          <SubmitOrCancel button={button} cancel={cancel} />
+        ) : (
+          <button type="submit">{button}</button>
+        )}
         <p class="error" role="alert" />
       </form>
       <noscript>

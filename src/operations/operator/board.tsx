@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import manifest from '../../../package.json' with { type: 'json' };
-import { State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
+import { Message, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
 import { Icon, type IconName } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, Facts, type TableColumn } from '../../web/app/lists.tsx';
@@ -92,10 +92,6 @@ export function Headline({ findings }: Pick<Board, 'findings'>) {
     </section>
   );
 }
-
-const Message = ({ text }: { text: string }) => (
-  <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
-);
 
 /** Six cards with the key figures. */
 export function Cards({ board }: { board: Board }) {

@@ -22,7 +22,7 @@ import {
   requireOperator,
   signedIn,
 } from '../../sessions/session.ts';
-import { Confirm, FormErrors, Notice, Secret, State, Time } from '../../web/app/badges.tsx';
+import { Confirm, FormErrors, Notice, OnOff, Secret, Time } from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -32,6 +32,7 @@ import {
   optionalText,
   readForm,
   Submit,
+  SubmitOrCancel,
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
@@ -217,7 +218,7 @@ function showNewOrganization(c: Context<MemberEnv>, form = emptyForm()) {
       <Field name="name" label="Name" form={form} required />
       <LimitField form={form} value={10_000} />
       <OwnerField form={form} help="Invites the first owner. You can also do this later." />
-      <Submit>Create organization</Submit>
+      <SubmitOrCancel button="Create organization" cancel="/operator" />
     </form>
   );
   return show(c, { title: 'New organization', body, form });
@@ -312,7 +313,7 @@ function showNewOperator(c: Context<MemberEnv>, tools: OperatorTools, form = emp
         <FormErrors form={form} />
         <p class="soft">{operatorsText}</p>
         <OwnerField form={form} required />
-        <Submit>Add operator</Submit>
+        <SubmitOrCancel button="Add operator" cancel="/operator" />
       </form>
     </>
   );
@@ -393,7 +394,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
     <>
       <Headline findings={board.findings} />
       <Cards board={board} />
-      <div class="grid main-side">
+      <div class="grid main-side level">
         <div class="stack">
           <ChecksPart board={board} />
           <ErrorsPart board={board} />
@@ -458,7 +459,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
           rows={operators.map(({ id, name, email, has_second_step }) => [
             <bdi>{name}</bdi>,
             <bdi>{email}</bdi>,
-            has_second_step ? <State kind="fine">On</State> : <span class="soft">Off</span>,
+            <OnOff on={has_second_step} />,
             <LinkButton
               href={`/operator/operators/${id}/remove`}
               text="Remove"
@@ -469,13 +470,15 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
         />
         <p class="sub">{counted(operators.length, 'operator')}</p>
       </Part>
-      <Part id="processes" title="Processes">
-        <Table
-          caption="Processes"
-          columns={['Program', 'Up since']}
-          rows={processes.map(({ program, started_at }) => [program, <Time at={started_at} />])}
-        />
-      </Part>
+      {processes.length === 0 ? null : (
+        <Part id="processes" title="Processes">
+          <Table
+            caption="Processes"
+            columns={['Program', 'Up since']}
+            rows={processes.map(({ program, started_at }) => [program, <Time at={started_at} />])}
+          />
+        </Part>
+      )}
     </>
   );
   const actions = (

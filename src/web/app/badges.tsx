@@ -55,7 +55,7 @@ type SecretProps = { title: string; label: string; value: string; children?: Chi
 /** A secret that is shown once, with a copy button. */
 export function Secret({ title, label, value, children, done }: SecretProps) {
   return (
-    <section class="card stack measure" aria-labelledby="secret-title">
+    <section class="card stack" aria-labelledby="secret-title">
       <h2 id="secret-title">{title}</h2>
       <div class="secret">
         <label class="hidden" for="secret">
@@ -81,6 +81,11 @@ export function CopyButton({ from, text = 'Copy' }: { from: string; text?: strin
     </button>
   );
 }
+
+/** A sentence with code between backticks. */
+export const Message = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
+);
 
 export type CategoryName = 'promoter' | 'passive' | 'detractor';
 
@@ -125,6 +130,11 @@ export function State({ kind, children, code }: StateProps) {
     </span>
   );
 }
+
+/** The span keeps the label of its column on phones, because the word says nothing alone. */
+export const OnOff = ({ on }: { on: boolean }) => (
+  <span class={on ? undefined : 'soft'}>{on ? <State kind="fine">On</State> : 'Off'}</span>
+);
 
 type ChipProps = {
   score: number | string;

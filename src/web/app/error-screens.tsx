@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Refusal } from '../../errors.ts';
+import { Message } from './badges.tsx';
 import { fieldsToResend, LinkButton } from './forms.tsx';
 import { readerOf, renderScreen, renderStandalone } from './screen.tsx';
 
@@ -15,7 +16,9 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
   const home = reader.organization ? `/o/${reader.organization.slug}` : '/';
   const body = (
     <>
-      <p>{isSentence ? refusal.message : text}</p>
+      <p>
+        <Message text={isSentence ? refusal.message : text} />
+      </p>
       {status === 400 && refusal && !isSentence ? (
         <p class="soft">Details: {refusal.message}</p>
       ) : null}

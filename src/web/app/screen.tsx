@@ -113,23 +113,29 @@ const Trail = ({ steps }: { steps: readonly TrailStep[] }) => (
 type StandaloneScreen = {
   title: string;
   body: Child;
+  /** Below the card. */
+  foot?: Child;
   status?: ContentfulStatusCode;
 };
 
 /** A page without navigation, mostly for readers who are not signed in yet. */
-export function renderStandalone(c: Context, { title, body, status = 200 }: StandaloneScreen) {
+export function renderStandalone(
+  c: Context,
+  { title, body, foot, status = 200 }: StandaloneScreen,
+) {
   const notice = takeFlash(c);
   const document = (
     <Document title={[title]} alone>
       <main id="main" class="gate">
         <p class="brand">
-          <Mark name="askback" color={ownColor} /> askback
+          <OwnMark /> askback
         </p>
         {notice ? <Notice {...notice} /> : null}
         <div class="card stack">
           <h1>{title}</h1>
           {body}
         </div>
+        {foot ? <p class="sub">{foot}</p> : null}
       </main>
     </Document>
   );
@@ -212,7 +218,7 @@ export function Sidebar({ reader, section, views = [] }: SidebarProps) {
         <OrganizationSwitcher {...{ organization, otherOrganizations }} />
       ) : (
         <p class="brand">
-          <Mark name="askback" color={ownColor} /> askback
+          <OwnMark /> askback
         </p>
       )}
       <details class="fold">
@@ -361,7 +367,7 @@ function Account({ member, section }: AccountProps) {
   );
 }
 
-const ownColor = '#4255e8';
+const OwnMark = () => <img class="mark" src={assetUrl('icon.svg')} alt="" />;
 
 /** An SVG, because the content security policy blocks inline styles and the colour can be any. */
 function Mark({ name, color }: { name: string; color: string }) {
