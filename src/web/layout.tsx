@@ -189,7 +189,7 @@ function themeStyle({ brand, onBrand, light, dark }: ColorTheme): string {
   return `:root{${fixed}${properties(light)}}@media(prefers-color-scheme:dark){:root{${properties(dark)}}}`;
 }
 
-/** HTML drops a line break right after the opening tag, so an extra one protects the writer's. */
+/** HTML drops a line break right after the opening tag, so texts that begin with a line break get another. */
 export const protectFirstBreak = (text: string) => (/^\r?\n/.test(text) ? `\n${text}` : text);
 
 /** Minifies CSS. */

@@ -29,7 +29,7 @@ export function showErrorPage(
   const isLinked = linkedPages.test(path);
   const accepts = c.req.header('Accept') ?? '';
   if (!isLinked && !accepts.includes('text/html')) return undefined;
-  // Probably meant as a page of the app.
+  // The address is probably a mistyped page of the app.
   if (!isLinked && status === 404) return showErrorScreen(c, status, refusal);
   const kind = pageKinds[status] ?? (status < 500 ? 'refused' : 'broken');
   return showPage(c, errorPage(kind, readersLanguage(c)), status);

@@ -72,7 +72,7 @@ export function Secret({ title, label, value, children, done }: SecretProps) {
   );
 }
 
-/** Copies the value of a field. Hidden without script, where the reader can select the field. */
+/** Copies the value of a field. Hidden without script: readers select the field instead. */
 export function CopyButton({ from, text = 'Copy' }: { from: string; text?: string }) {
   return (
     <button type="button" data-copy={from} hidden>

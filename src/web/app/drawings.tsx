@@ -209,7 +209,10 @@ type ScatterProps = {
   label: string;
 };
 
-/** Value across and mentions up, so that the upper left is what to fix first. The largest circles get their name. */
+/**
+ * Plots the value across and mentions upwards, so that the upper left shows what to fix first. The largest circles are
+ * labelled.
+ */
 export function Scatter({ items, bounds, format, axis, label }: ScatterProps) {
   const { lowest, highest } = bounds;
   const middle = (lowest + highest) / 2;
@@ -251,7 +254,7 @@ const minRadius = 7;
 /** A typical size of the drawing in pixels, to keep names apart. */
 const scatterSize = { width: 480, height: 300, letter: 7.5, line: 16 };
 
-/** Circles by the root of their count. A name that would cover another one is left out. */
+/** Sizes circles by the root of their count. Leaves out a name that would cover another name. */
 export function placeCircles(items: ScatterProps['items'], { lowest, highest }: ValueBounds) {
   const most = Math.max(1, ...items.map(({ count }) => count));
   const { width, height, letter, line } = scatterSize;

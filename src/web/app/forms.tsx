@@ -111,7 +111,7 @@ const Option = ({ value, text, chosen }: ControlOption & { chosen: unknown }) =>
 
 const timeZones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
 
-/** All time zones, and the current one if it has an alias that is not in the list. */
+/** All time zones, and the current value if it is an alias that is not in the list. */
 export function TimeZoneSelect(props: Omit<SelectProps, 'options'>) {
   const current = props.form?.typed[props.name] ?? props.value;
   const isAlias = typeof current === 'string' && !timeZones.includes(current);
@@ -157,7 +157,7 @@ export function Choice(props: ChoiceProps) {
   );
 }
 
-/** Long options are a list, short ones share a line. */
+/** Long options form a list. Short options share a line. */
 const isLong = ({ text, help }: ChoiceProps['options'][number]) =>
   Boolean(help) || (typeof text === 'string' && text.length > 24);
 
@@ -390,7 +390,10 @@ export async function cachePostedForm(c: Context) {
   await readFields(c, maxMemberBytes).catch(() => undefined);
 }
 
-/** The fields of a refused form, to submit again. None if one is a file or a secret, which no page sends back. */
+/**
+ * The fields of a refused form, to submit again. Empty if a field is a file or a secret, because no page sends those
+ * back.
+ */
 export function fieldsToResend(c: Context): [name: string, value: string][] {
   const fields: FormFields = c.get('formFields') ?? {};
   const entries = Object.entries(fields);
@@ -513,7 +516,7 @@ export function guardForms(publicUrl: string): MiddlewareHandler {
   };
 }
 
-/** Browsers send one of the two headers with every POST. A client that sends neither is not a browser. */
+/** Browsers send `Sec-Fetch-Site` or `Origin` with every POST. A client that sends neither is not a browser. */
 function isOwnForm(c: Context, origin: string): boolean {
   const site = c.req.header('Sec-Fetch-Site');
   if (site !== undefined) return site === 'same-origin' || site === 'none';

@@ -1,8 +1,8 @@
 import { lazy } from '../../lib/async/memoize.ts';
 
 /**
- * The icons of the app and no others: the inside of the SVG files of lucide-static 1.62.0 (ISC license, some icons
- * derive from Feather, MIT license).
+ * Only the icons that the app uses, as the content of SVG files from lucide-static 1.62.0. License: ISC, and MIT for
+ * icons that derive from Feather.
  */
 const icons = {
   activity:

@@ -55,7 +55,7 @@ export type Screen = {
   actions?: Child;
   /** Breadcrumbs. */
   trail?: readonly TrailStep[];
-  /** Pages of the same thing, below its heading. */
+  /** Links between pages of the same record, below the heading. */
   tabs?: Child;
   /** Saved views or segments, listed below the section. */
   views?: readonly View[];
@@ -369,7 +369,7 @@ function Account({ member, section }: AccountProps) {
 
 const OwnMark = () => <img class="mark" src={assetUrl('icon.svg')} alt="" />;
 
-/** An SVG, because the content security policy blocks inline styles and the colour can be any. */
+/** An SVG, because the content security policy blocks inline styles and organizations choose any colour. */
 function Mark({ name, color }: { name: string; color: string }) {
   const { brand, onBrand } = themeOf(color);
   return (

@@ -30,8 +30,8 @@ type TrendChartProps = {
 };
 
 /**
- * A line with its intervals as a band, and the counts of each step as bars below. Line and band stretch. Each step is
- * an item with its guide, dot, bar and tooltip, so that hovering needs no script.
+ * A line with its intervals as a band, and the counts of each step as bars below. The line and band stretch with the
+ * chart. Each step is an item with its guide, dot, bar and tooltip, so that hovering needs no script.
  */
 export function TrendChart(props: TrendChartProps) {
   const { title, description, caption, steps, bounds, formatTick, columns } = props;
@@ -146,7 +146,7 @@ type TrendPoint = { value: number | null; interval: Interval | null };
 const stepWidth = 10;
 const chartHeight = 100;
 const maxTicks = 5;
-/** The smallest shown part of the scale. On a smaller one, a single point looks like a change. */
+/** The smallest part of the scale that is shown. On a smaller part, one point would look like a large change. */
 const minPart = 0.1;
 
 type TrendShape = ReturnType<typeof shapeTrend>;
@@ -163,7 +163,7 @@ export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
     .defined(hasValue)
     .x((_, step) => x(step))
     .y(({ value }) => within(value!));
-  // Without an interval the band is as high as the chart.
+  // A missing interval makes the band as high as the chart.
   const drawBand = area<TrendPoint & { at: number }>()
     .defined(hasValue)
     .x(({ at }) => at)
@@ -174,7 +174,7 @@ export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
     ticks: ticks.toReversed().map((value) => ({ value, y: rounded(y(value)) })),
     line: drawLine([...points]) ?? '',
     band: drawBand(bandPoints(points, x)) ?? '',
-    /** The distance from the top in percent, and true between two gaps of the line. */
+    /** `value` is the distance from the top in percent. `isAlone` is true between two gaps of the line. */
     points: points.map(({ value }, step) => ({
       value: value === null ? null : within(value),
       isAlone: isAlone(points, step),

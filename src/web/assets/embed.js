@@ -108,7 +108,7 @@
     try {
       localStorage.setItem(storageKey, String(Date.now()));
     } catch {
-      // Without local storage the visitor is asked again.
+      // The visitor is asked again if local storage is unavailable.
     }
   }
 }

@@ -11,7 +11,7 @@ const currentAddress = () => location.pathname + location.search;
 const pathOf = (address) => new URL(address, location.href).pathname;
 const searchIn = (address) => new URL(address, location.href).search;
 
-/** The address of the response in the pane, which is the first one on the page of a list. */
+/** The address of the response in the pane. The page of a list opens its first response. */
 const shown = () => pane().dataset.address ?? '';
 const isOpened = () => pathOf(currentAddress()) !== pathOf(listAddress());
 /** The last index of the shown row, which may no longer be in the list. */
@@ -151,7 +151,7 @@ async function submitOne(form, submitter) {
   announce(notice?.textContent);
 }
 
-/** After a deletion, the next response. */
+/** Opens the next response after a deletion. */
 async function openRow(index, notice) {
   const row = rows()[Math.min(index, rows().length - 1)];
   if (!row) return;

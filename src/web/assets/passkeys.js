@@ -26,7 +26,7 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
   });
 }
 
-/** Fetches a new challenge each time, because the server accepts each one once. */
+/** Fetches a new challenge each time, because the server accepts each challenge only once. */
 async function ask(form) {
   if (!window.PublicKeyCredential?.parseCreationOptionsFromJSON) throw new TypeError(texts.old);
   const answer = await fetch(form.dataset.options, { method: 'POST' });
