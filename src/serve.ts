@@ -234,10 +234,10 @@ async function start({
   await parts.start(
     'readiness',
     () => {},
-    // Load balancers see that it is not ready before the listeners close.
+    // Load balancers must see that the process is not ready before the listeners close.
     async () => {
       readiness.drain();
-      // A process without database cannot serve further requests.
+      // A process that has lost its database cannot serve further requests.
       const seconds = isLost ? 0 : config.drainSeconds;
       if (seconds > 0) await sleep(seconds * 1000);
     },

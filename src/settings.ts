@@ -65,7 +65,7 @@ export function redactedConfig({ settings, telemetry }: Config): Record<string, 
   return { ...Object.fromEntries(redacted), exported: { traces, metrics } };
 }
 
-/** By pattern, because `URL` cannot parse a database URL with several hosts. */
+/** Uses a pattern, because `URL` cannot parse a database URL with several hosts. */
 const withoutPassword = (text: string) => text.replace(/^([^/]*\/\/[^:@/?#]*):[^/?#]*@/, '$1:***@');
 
 export function configuredSecrets({ secretKey, previousSecretKey }: Config, dataDir: string) {
@@ -160,7 +160,7 @@ function validateCombinations(values: Readonly<Record<string, string>>): string[
   return complaints;
 }
 
-/** Anybody can have an account there, so a role for all newcomers would let anybody in. */
+/** Anybody can have an account with these providers, so a role for all newcomers would let anybody in. */
 const publicProviders = ['accounts.google.com', 'appleid.apple.com', 'gitlab.com'];
 
 /** Settings that a process with a role shares with other processes. */
@@ -236,7 +236,10 @@ function shape(settings: v.InferOutput<typeof Settings>) {
   };
 }
 
-/** More connections than this make statements slower: they share the processors. Fewer than 8 leave no room for a slow disk. */
+/**
+ * More connections would make statements slower, because they share the processors. Fewer than 8 would leave no room
+ * for a slow disk.
+ */
 export const poolByProcessors = (processors = availableParallelism()) =>
   Math.min(32, Math.max(8, 4 * processors));
 
@@ -247,7 +250,7 @@ const maxWatchdogUs = 86_400_000_000;
 
 const memberRole = v.picklist(['viewer', 'editor', 'owner'], 'must be viewer, editor or owner');
 
-/** Without encryption the provider's answers could be forged, except on this machine. */
+/** Requires https except on this machine, because the provider's answers could otherwise be forged. */
 const issuer = v.pipe(
   address('https:', 'http:'),
   v.check(
@@ -269,7 +272,7 @@ const domains = v.pipe(
   v.transform((names) => names.map(asciiDomain)),
 );
 
-/** The last colon separates, because names of groups may have some. */
+/** Splits at the last colon, because group names may contain colons. */
 const groups = v.pipe(
   listed(/[,\n]/),
   v.everyItem(
@@ -387,7 +390,7 @@ function shapeSignIn(settings: v.InferOutput<v.ObjectSchema<typeof signInSetting
         clientSecret: settings.ASKBACK_OIDC_CLIENT_SECRET ?? '',
         name: settings.ASKBACK_OIDC_NAME ?? new URL(issuer).host,
         domains: settings.ASKBACK_OIDC_DOMAINS,
-        /** The organization that newcomers join, by id or slug; null for the only one. */
+        /** Id or slug of the organization that newcomers join. Null if there is only one organization. */
         organization: settings.ASKBACK_OIDC_ORGANIZATION ?? null,
         /** Role of new members without a group; null if they need an invitation. */
         role: settings.ASKBACK_OIDC_ROLE ?? null,

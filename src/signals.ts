@@ -2,8 +2,8 @@ import { signal } from './lib/async/deadline.ts';
 import type { Category, SurveyType } from './survey-types.ts';
 
 /**
- * Signals of the features, the source of log lines and metrics. Published after the commit. They never contain
- * addresses, names, comments, tokens or replies of servers.
+ * Signals that features publish after the commit, for log lines and metrics. They never contain addresses, names,
+ * comments, tokens or replies of servers.
  */
 
 export const attempted = signal<{
@@ -14,7 +14,7 @@ export const attempted = signal<{
   attempt: number;
   outcome: 'delivered' | 'retry' | 'failed';
   statusCode: number | null;
-  /** The kind of a failure without status. */
+  /** The kind of a failure that has no status. */
   error: string | null;
   ms: number;
   /** Since the event was created. */

@@ -176,7 +176,7 @@ async function startJobWork(work: Work, shared: Shared) {
         tasks: tasks(tools),
         concurrency: maxConcurrentJobs,
       }),
-    // Together, so that jobs that wait for the analyst return to the queue.
+    // Both stop together, so that jobs that wait for the analyst return to the queue.
     (it) => Promise.all([it.stop(), comments.stop()]),
   );
   // Stops before the jobs, so that the ten seconds of webhooks pass while the jobs finish.

@@ -7,7 +7,7 @@ export type SignedInMember = {
   email: string;
   isOperator: boolean;
   sessionId: string;
-  /** When the member last gave a proof, such as the password. */
+  /** Time when the member last proved who they are, for example with the password. */
   provedAt: Date;
 };
 

@@ -27,7 +27,7 @@ const maxUserAgent = 300;
 type BeginOptions = { publicUrl: string; memberId: string; awaitsCode?: boolean };
 
 /**
- * Starts a session and ends the browser's previous one. With `awaitsCode` it only accepts a code. The caller's
+ * Starts a session and ends the browser's previous one. With `awaitsCode` the session accepts only a code. The caller's
  * transaction must commit before the response with the cookie goes out.
  */
 export async function startSession(
@@ -205,7 +205,7 @@ function pageOf(c: Pick<Context, 'req'>): string {
 const tokenBytes = 32;
 const tokenForm = /^[\w-]{43}$/;
 
-/** Browsers accept `__Host-` cookies over https only, and from no sibling host. */
+/** Browsers accept `__Host-` cookies only over https, and never from a sibling host. */
 const nameOf = (publicUrl: string) =>
   publicUrl.startsWith('https:') ? '__Host-askback' : 'askback_session';
 

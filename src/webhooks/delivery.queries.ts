@@ -131,7 +131,10 @@ export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
   -- all organizations
   exists (select from webhooks w where ${isDue(sql, by)})`;
 
-/** Webhook `w` has due deliveries without a live claim, or claimed by this process in a commit whose answer was lost. */
+/**
+ * True if webhook `w` has due deliveries that no live process has claimed, or that this process claimed in a commit
+ * whose answer was lost.
+ */
 function isDue(sql: Sql, by: string): Part {
   const left = isAbandoned(sql, by, sql`coalesce(next_attempt_at, time_of(id))`);
   return sql`(

@@ -168,7 +168,7 @@ export const responseReceived = (response: ResponseFacts & { comment: string | n
     timestamp: response.at,
   });
 
-/** Events with personal data in their body: they are not sent after an erasure, and erasures delete their bodies. */
+/** Events with personal data in their body. Erasures delete these bodies, and the events are not sent afterwards. */
 export const personalEventTypes: readonly EventType[] = [
   'detractor.detected',
   'response.completed',
@@ -177,7 +177,7 @@ export const personalEventTypes: readonly EventType[] = [
 /** Part of the body of a personal event that has no excerpt. */
 export const noExcerpt = '"comment":null';
 
-/** Part of each response.completed that carries a text. */
+/** Part of the body of each `response.completed` that has a text answer. */
 export const textAnswer = '"kind":"text"';
 
 export const detractorDetected = (response: ResponseFacts & { excerpt: string | null }) =>

@@ -56,7 +56,7 @@ export async function deleteOldDeliveries(
   return count;
 }
 
-/** Deletes old events without deliveries. Only few old deliveries are kept, so that `kept` stays small. */
+/** Deletes old events without deliveries. Few old deliveries are kept, so `kept` is small. */
 export async function deleteOldEvents(
   sql: Sql,
   orgId: string,

@@ -91,7 +91,10 @@ export async function countByDay(
 
 export type DayOutcome = 'delivered' | 'skipped' | 'failed' | 'none';
 
-/** The worst outcome of each day in UTC, oldest first, for every webhook. A few probes of an index for each day. */
+/**
+ * The worst outcome of each day in UTC, oldest first, for every webhook. Probes an index a few times per webhook and
+ * day.
+ */
 export async function worstByDay(
   sql: Sql,
   orgId: string,

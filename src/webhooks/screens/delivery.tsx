@@ -198,7 +198,7 @@ type SigningTools = { secrets: Pick<Secrets, 'open'>; settings: { serviceName: s
 
 /**
  * Recomputes the headers of an attempt with the secrets that were valid at the time. Only the last two secrets are
- * stored, so that older attempts show the signature of the previous one.
+ * stored, so older attempts show a signature with the previous secret.
  */
 export function sentHeaders({ secrets, settings }: SigningTools, sent: SentAttempt) {
   const { delivery, at, orgId, webhookId, stored } = sent;
