@@ -14,9 +14,9 @@ import {
 type TypeFacts = Scale & {
   detractorsUpTo: number;
   promotersFrom: number;
-  /** In the list of surveys. */
+  /** The name in the list of surveys. */
   name: string;
-  /** For all surveys of this type. */
+  /** The label for all surveys of this type. */
   kind: string;
   /** `share` is the percentage of promoters. */
   measure: 'nps' | 'share' | 'mean';
@@ -140,7 +140,7 @@ export function isScore(type: SurveyType, score: number): boolean {
   return Number.isInteger(score) && score >= lowest && score <= highest;
 }
 
-/** From the raw score, because two scores can have the same normalized score but different categories. */
+/** Uses the raw score, because two scores can have the same normalized score but different categories. */
 export function categoryOf(type: SurveyType, score: number): Category {
   const { detractorsUpTo, promotersFrom } = types[type];
   if (score <= detractorsUpTo) return 'detractor';
@@ -153,7 +153,7 @@ export function normalized(type: SurveyType, score: number): number {
   return wholeRatio(10 * (score - lowest), highest - lowest);
 }
 
-/** A score in a list with several survey types. */
+/** A score for lists with several survey types. */
 export function scoreText(type: SurveyType, score: number): string {
   if (type === 'nps') return String(score);
   if (type === 'thumbs') return score === 1 ? 'up' : 'down';
@@ -230,7 +230,7 @@ export function boundsOf(type: SurveyType): Scale {
 
 export type Change = {
   by: number;
-  /** Interval of the difference; null if one of the two has none. */
+  /** Interval of the difference, or null if one of the two values has no interval. */
   interval: Interval | null;
   /** A change is clear only if its interval excludes 0. */
   meaning: 'none' | 'unknown' | 'chance' | 'better' | 'worse';
@@ -310,7 +310,9 @@ export function averageScore(sum: number, count: number): number | null {
   return count === 0 ? null : wholeRatio(100 * sum, count) / 100;
 }
 
-/** Rounds a ratio, halves away from zero. Integers until the division, because floats such as 1.005 are inexact. */
+/**
+ * Rounds a ratio, halves away from zero. Uses integers up to the division, because floats such as 1.005 are inexact.
+ */
 function wholeRatio(numerator: number, denominator: number): number {
   const size = Math.floor((2 * Math.abs(numerator) + denominator) / (2 * denominator));
   return numerator < 0 && size > 0 ? -size : size;

@@ -56,8 +56,8 @@ type ImportTools = {
   onProgress: (done: number, total: number) => void;
 };
 /**
- * Imports responses with their original times, all or none. They count and are analyzed, but publish no events and
- * complete no survey. Skips rows that were imported before, and rows of erased people (`erased`).
+ * Imports all responses with their original times, or none of them. Imported responses count and are analyzed, but
+ * publish no events and complete no survey. Skips rows that were imported before, and rows of erased people (`erased`).
  */
 export async function importResponses(
   tools: ImportTools,
@@ -211,7 +211,9 @@ export type ImportWriter = Writer & {
   questions?: ReadonlyMap<string, Question>;
 };
 
-/** Like `importResponses`, in the caller's transaction and with tags and notes. Existing responses stay unchanged. */
+/**
+ * Like `importResponses`, but in the caller's transaction, and with tags and notes. Existing responses stay unchanged.
+ */
 export async function importBatch(
   tx: Sql,
   writer: ImportWriter,

@@ -338,7 +338,7 @@ function surveyForm(
 
 const trapPath = 'x';
 
-/** The kinds of links: a contact's own, the shareable one, and the one that websites show in a frame. */
+/** The kinds of links: personal, shareable, and embedded in a website. */
 export const linkPaths = ['s', 'f', 'e'] as const;
 
 export type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };

@@ -220,7 +220,7 @@ type MailEnd = {
   reason?: string | null;
 };
 type Tried = MailAttempt & { ms: number | null; traceparent: string | null };
-/** Surveys that the server refuses as a whole, each with the attempt that showed it. */
+/** Surveys that the server refuses as a whole, each with the attempt that revealed the refusal. */
 type RefusedSurveys = Map<string, Tried>;
 type MailJob = { time: MailTime; refused: RefusedSurveys; traceparent: string | null };
 

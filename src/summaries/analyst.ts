@@ -169,7 +169,7 @@ async function askOnce<S extends v.GenericSchema>(
     if (statusCode === 200) return readAnswer(text, question.schema);
     const seconds = parseRetryAfter(headers['retry-after'], Date.now());
     const waitMs = seconds === null ? defaultWaitMs : seconds * 1000;
-    // These would fail again. Other errors may pass or be fixed by the operator.
+    // Requests with these statuses would fail again. Other errors may pass, or the operator may fix them.
     return refuse(`status ${statusCode}`, ![400, 413, 422].includes(statusCode), waitMs);
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
@@ -212,7 +212,7 @@ function readAnswer<S extends v.GenericSchema>(
 
 /** The comment is redacted. */
 export type Remark = {
-  /** For taking turns only; not sent to the analyst. */
+  /** Lets organizations take turns. Not sent to the analyst. */
   orgId: string;
   comment: string;
   score: number;

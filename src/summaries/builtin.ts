@@ -103,7 +103,7 @@ const emptyAdjectives = wordSet(
 
 const fewWords = 4;
 
-/** Short texts pass. Longer ones need English words, and at least as many as foreign ones. */
+/** Short texts pass. Longer texts need English words, at least as many as foreign words. */
 export function isEnglish(text: string): boolean {
   const count = countLanguageWords(text);
   if (!count || count.words === 0) return false;

@@ -100,7 +100,7 @@ export function mentionsLeaving(comment: string): boolean {
   );
 }
 
-/** Cuts the themes of an analyst, which is not trusted, to our limits. */
+/** Enforces limits on the themes of an analyst, whose answers are not trusted. */
 export function tidyThemes(themes: readonly string[]): string[] {
   const tidy = themes
     .map((theme) => theme.replace(/\p{C}/gu, ' ').replace(/\s+/g, ' ').trim().toLowerCase())
@@ -150,7 +150,7 @@ export const isWholeDays = ({ start, end }: SummaryPeriod, timeZone: string) =>
     (at) => startOfLocalDay(localDay(at, timeZone), timeZone).getTime() === at.getTime(),
   );
 
-/** `14 October 2026`, or `14 October 2026 at 12:30` for an end within a day. */
+/** `14 October 2026`, or `14 October 2026 at 12:30` if the end is not at midnight. */
 export function lastMoment(end: Date, timeZone: string): string {
   const isDayEnd = isWholeDays({ start: end, end }, timeZone);
   return new Intl.DateTimeFormat('en-GB', {
@@ -167,7 +167,7 @@ export function wholeMonths(period: SummaryPeriod, timeZone: string): number {
   return isWhole ? Temporal.PlainDate.from(first).until(end, { largestUnit: 'months' }).months : 0;
 }
 
-/** The same number of calendar months, or the same duration, just before. */
+/** The period just before, with the same number of calendar months or the same duration. */
 export function periodBefore(period: SummaryPeriod, timeZone: string): SummaryPeriod {
   const { start, end } = period;
   const months = wholeMonths(period, timeZone);

@@ -332,7 +332,7 @@ const scoreText = (nps: number | null) => (nps === null ? 'none' : signedNps(nps
 
 type Period = { period_start: Date | string; period_end: Date | string };
 
-/** `October 2026`, `1 October 2026 to 14 October 2026`, with the time of an end within a day. */
+/** `October 2026`, `1 October 2026 to 14 October 2026`, with a time if the end is not at midnight. */
 export function periodText({ period_start, period_end }: Period, timeZone: string): string {
   const period = { start: new Date(period_start), end: new Date(period_end) };
   const text = (options: Intl.DateTimeFormatOptions, at: Date) =>

@@ -98,7 +98,7 @@ type SummaryRequest = {
   traceparent?: string | null;
 };
 
-/** Returns undefined if the summary exists already: as a scheduled one of the period, or by its id. */
+/** Returns undefined if a summary has this id, or the period already has a scheduled summary. */
 export async function summarize(
   tools: SummaryTools,
   { organization, period, scheduled, actor, id, traceparent = null }: SummaryRequest,

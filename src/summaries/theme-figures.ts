@@ -56,7 +56,7 @@ type ThemeRow = {
   variance_before: number | null;
 };
 
-/** Themes that the organization has not defined are looked for in a sample of the newest responses. */
+/** Number of newest responses that are searched for themes that the organization has not defined. */
 export const sampledResponses = 5_000;
 const maxFoundThemes = 20;
 
@@ -207,7 +207,7 @@ export type ThemeQuote = PeopleToRedact & {
 };
 
 const maxQuotes = 2;
-/** A response may have the theme in a text answer only. */
+/** Reads more responses than quotes, because a response may have the theme only in a text answer. */
 const maxRead = 50;
 
 /** `known_names` and `known_addresses` must be redacted. */

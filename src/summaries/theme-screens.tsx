@@ -36,7 +36,7 @@ import {
 
 type ThemeScreenTools = { db: Db; excerpt: Excerpt };
 
-/** Themes: below `/o/:slug/themes`. */
+/** Routes below `/o/:slug/themes`. */
 export const themeScreens = (tools: ThemeScreenTools) =>
   new Hono<ScreenEnv>().get('/', async (c) =>
     renderScreen(c, { title: 'Themes', section: 'themes', ...(await readScreen(tools, c)) }),

@@ -65,7 +65,7 @@ export function classifyReport({ kind, statuses, feedback }: Report, email: stri
   const own = statuses.filter(({ recipients }) =>
     recipients.some((each) => addressKey(each) === key),
   );
-  // Our emails have one recipient. Another address is where that recipient forwards to.
+  // Our emails have one recipient, so any other address is where the recipient forwards emails.
   const concerned = own.length > 0 ? own : statuses;
   if (concerned.length === 0 || !concerned.every(isHard)) return none;
   const { status, diagnostic } = concerned[0]!;
@@ -92,7 +92,7 @@ const vague = new Set(['5.0.0', '5.5.0', '5.4.1', '5.7.1']);
 const noSuchMailbox =
   /(user|recipient|mailbox|address|account)s?( here)? (is )?(unknown|not found|does(n't| not) exist|invalid)|(unknown|no such|invalid|non-?existent) (user|recipient|mailbox|address|account)|no mailbox here by that name|does not have an? .{0,40}account/i;
 
-/** Insert that suppresses bounced addresses, from a select of org_id, email and the server's reason. */
+/** Suppresses bounced addresses. `bounced` selects org_id, email and the server's reason. */
 export const suppressBounced = (sql: Sql, bounced: ReturnType<typeof sql>) => sql`
   insert into suppressions (org_id, email, kind, detail)
   select distinct on (org_id, lower(email)) org_id, lower(email), 'bounced', reason

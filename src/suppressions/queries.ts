@@ -57,7 +57,7 @@ export type NewSuppression = {
   created_at?: Date | null;
 };
 
-/** Returns the new ones. */
+/** Returns the suppressions that did not exist before. */
 export async function insertSuppressions(
   sql: Sql,
   orgId: string,

@@ -70,7 +70,9 @@ function readTexts(fields: Fields, prefix: string) {
   };
 }
 
-/** One text for all categories, or one per category as soon as one differs. Then `fallback` fills the gaps. */
+/**
+ * Returns the text for all categories, or texts by category if any category has a text. `fallback` then fills the gaps.
+ */
 function byCategory(
   all: string | null,
   textOf: (category: Category) => unknown,

@@ -176,7 +176,7 @@ export async function changeSurvey(
   { id, change, ifMatch }: { id: string; change: SurveyChange; ifMatch?: IfMatch },
 ): Promise<ManagedSurvey> {
   const { questions, ...rest } = change;
-  // A new scale or question waits for answers in flight. Later answers are checked against it.
+  // A change of scale or questions waits for answers in flight. Later answers are checked against the new survey.
   const isRechecked = change.type || change.audience !== undefined || questions;
   const lock = isRechecked ? 'answers' : 'changes';
   return await inTransaction(db, async (tx) => {

@@ -283,7 +283,7 @@ export async function holdOffErasures(sql: Sql, orgId: string) {
   await sql`select hold_off_erasures(${orgId})`;
 }
 
-/** Reopens a survey that completed when all had answered. A survey closed by hand stays closed. */
+/** Reopens a survey that completed when all contacts had answered. A survey closed by hand stays closed. */
 export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
   await sql`
     update surveys
@@ -345,8 +345,8 @@ const toColumns = (sql: Sql, values: Partial<NewSurvey>): Record<string, string>
   ) as Record<string, string>;
 
 /**
- * Needs at least one change. Existing contacts are asked `ask_after_days` after that setting was changed, and rounds that
- * were due before `repeat` was changed are spread from then.
+ * Needs at least one change. Existing contacts are asked `ask_after_days` after the change of that setting. Rounds that
+ * were due before a change of `repeat` are spread over the days after the change.
  */
 export async function updateSurvey(
   sql: Sql,
@@ -395,7 +395,7 @@ export async function deleteSurveyRow(sql: Sql, orgId: string, id: string) {
   await sql`delete from surveys where org_id = ${orgId} and id = ${id}`;
 }
 
-/** For an erasure: replaces an address with `[email]` in audiences of rounds. */
+/** Erases an address: replaces it with `[email]` in the audiences of rounds. */
 export async function hideInRounds(
   sql: Sql,
   orgId: string,

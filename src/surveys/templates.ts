@@ -119,7 +119,7 @@ const questionForms: Readonly<Record<TemplateSubject, readonly QuestionForm[]>> 
 
 const optionIdAt = (place: number) => `o${place + 1}`;
 
-/** The follow-up questions of a template in one language, with translations into others. */
+/** The follow-up questions of a template in one language, with translations into other languages. */
 export function templateQuestions(
   subject: TemplateSubject,
   { language, translations = [] }: { language: string; translations?: readonly string[] },
@@ -139,7 +139,7 @@ export function templateQuestions(
   }));
 }
 
-/** Translations of the texts that are unchanged from a template, as fields of one more language. */
+/** Translates texts that are unchanged from a template, as form fields of another language. */
 export function translatedFields(
   typed: FormState['typed'],
   organization: string,

@@ -38,7 +38,7 @@ type TagScreenTools = { db: Db };
 const refusedFields = { name_taken: 'name' };
 const TagFields = v.object({ name: Name, color: v.optional(Color, defaultTagColor) });
 
-/** Settings, Tags: below `/o/:slug/settings/tags`. */
+/** Routes below `/o/:slug/settings/tags`. */
 export const tagScreens = ({ db }: TagScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showTags(c, db, emptyForm()))

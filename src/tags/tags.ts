@@ -88,7 +88,7 @@ const refuseDuplicate =
 type NewTag = { name: string; color: string };
 export type TagRow = NewTag & { id: string; created_at: Date };
 
-/** Locks the organization, because concurrent requests could exceed the limit together. */
+/** Locks the organization, because concurrent requests together could exceed the limit. */
 async function lockAndCountTags(sql: Sql, orgId: string): Promise<number> {
   const locked = await sql`select from organizations where id = ${orgId} for no key update`;
   if (locked.length === 0) throw notFound('organization');

@@ -188,7 +188,7 @@ const questionMistake = /^questions\.(\d+)(\.\w+)?[\w.]*: (.*)$/s;
 
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
 
-/** The stored values of the form's fields, including fields that only one of the two versions has. */
+/** The stored values of the form's fields, including fields that only the form or only the survey has. */
 function storedOf(
   c: Context<ScreenEnv>,
   {
