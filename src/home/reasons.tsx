@@ -44,7 +44,7 @@ export function ReasonsPart(props: ReasonsProps) {
   };
   return (
     <div class="grid main-side" id={reasonsId} {...loading}>
-      <ThemesCard {...props} />
+      <ThemesCard {...props} themes={reasons?.themes} />
       <section class="card" id="compare" aria-labelledby="compare-heading">
         <div class="title">
           <h2 id="compare-heading">By property</h2>
@@ -80,29 +80,34 @@ const Coming = ({ children }: { children: Child }) => (
 
 const maxThemes = 6;
 
-function ThemesCard({ path, scope, period, reasons }: ReasonsProps) {
+type ThemesProps = Pick<ReasonsProps, 'path' | 'scope' | 'period'> & {
+  themes: readonly MeasuredTheme[] | undefined;
+};
+
+export function ThemesCard({ path, scope, period, themes }: ThemesProps) {
   const { type } = scope;
-  const here = withQuery(`${path}/themes`, { ...scopeQuery(scope), ...period });
+  const linkTo = (theme?: string) =>
+    withQuery(`${path}/themes`, { ...scopeQuery(scope), ...period, theme });
   const { shortNumber } = typeFacts(type);
   return (
     <section class="card" aria-labelledby="top-themes">
       <div class="title">
         <h2 id="top-themes">Top themes</h2>
-        <a href={here}>All themes</a>
+        <a href={linkTo()}>All themes</a>
       </div>
-      {reasons === null ? (
+      {themes === undefined ? (
         <Coming>
           <p class="soft">To see the themes of these comments, open All themes.</p>
         </Coming>
-      ) : reasons.themes.length === 0 ? (
+      ) : themes.length === 0 ? (
         <p class="soft">No themes yet. All themes shows which comments are analyzed.</p>
       ) : (
         <DataTable
           caption={`Top themes by ${shortNumber}`}
           columns={['Theme', ...numberColumns('Comments'), 'Range', ...numberColumns(shortNumber)]}
-          rows={reasons.themes.slice(0, maxThemes).map(({ theme, now }) => ({
+          rows={themes.slice(0, maxThemes).map(({ theme, now }) => ({
             cells: [
-              <a href={`${withQuery(here, { theme })}#theme`}>
+              <a href={`${linkTo(theme)}#theme`}>
                 <bdi>{theme}</bdi>
               </a>,
               count(now.total),

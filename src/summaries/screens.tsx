@@ -2,6 +2,8 @@ import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, toSentence } from '../errors.ts';
+import { ThemesCard } from '../home/reasons.tsx';
+import { choosePeriod } from '../home/rules.ts';
 import { ScoreGauge } from '../home/score.tsx';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage, readJson } from '../lib/paging/page.ts';
@@ -42,6 +44,7 @@ import {
 } from './queries.ts';
 import { daysOf, endBy, isWholeDays, lastMoment, periodOfDays, wholeMonths } from './rules.ts';
 import { requestSummary } from './summarize.ts';
+import { readThemes } from './theme-figures.ts';
 
 const PeriodForm = v.pipe(
   v.object({ date_from: Day, date_to: Day }),
@@ -108,8 +111,11 @@ export const summaryScreens = ({ db }: { db: Db }) =>
         findSummary(db, organization.id, id),
       );
       if (!summary) throw notFound('summary');
-      const before = await findSummaryBefore(db, organization.id, summary.data);
       const { timeZone } = organization;
+      const [before, scored] = await Promise.all([
+        findSummaryBefore(db, organization.id, summary.data),
+        readScoredThemes(db, { orgId: organization.id, timeZone }, summary.data),
+      ]);
       const list = pathOf(organization);
       const days = periodFilters(summary.data, timeZone);
       return renderScreen(c, {
@@ -119,11 +125,29 @@ export const summaryScreens = ({ db }: { db: Db }) =>
         body: (
           <SummaryPage
             {...{ summary: summary.data, before, list, timeZone }}
+            themes={scored && <ThemesCard path={`/o/${organization.slug}`} {...scored} />}
             responses={`/o/${organization.slug}/responses?${days}`}
           />
         ),
       });
     });
+
+/** Themes with the first score, as they are now. Null for a period that ends within a day. */
+async function readScoredThemes(
+  db: Db,
+  { orgId, timeZone }: { orgId: string; timeZone: string },
+  { period_start, period_end, blocks: [block] }: ShownSummary,
+) {
+  const whole = { start: new Date(period_start), end: new Date(period_end) };
+  if (!block || !isWholeDays(whole, timeZone)) return null;
+  const { first_day: date_from, last_day: date_to } = daysOf(whole, timeZone);
+  const period = choosePeriod({ date_from, date_to }, date_to);
+  if ('errors' in period) return null;
+  const { type, audience } = block;
+  const scope = { survey: null, type, audience, properties: {} };
+  const themes = await readThemes(db, orgId, { scope, period, timeZone, theme: null });
+  return themes.length === 0 ? null : { scope, period: { date_from, date_to }, themes };
+}
 
 function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 200) {
   const list = pathOf(c.var.organization);
@@ -216,9 +240,11 @@ type SummaryPageProps = {
   timeZone: string;
   list: string;
   responses: string;
+  themes: Child;
 };
 
-function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPageProps) {
+function SummaryPage(props: SummaryPageProps) {
+  const { summary, before, timeZone, list, responses, themes } = props;
   const [first, ...others] = summary.blocks;
   return (
     <>
@@ -264,21 +290,26 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
           ) : null}
         </div>
       </section>
-      {others.length > 0 ? (
-        <section class="card" aria-labelledby="others">
-          <h2 id="others">Other scores</h2>
-          <Facts
-            facts={others.map((block): [string, Child] => [
-              blockName(block, summary.blocks),
-              <>
-                {formatValue(block.type, block.score)}, {changeText(block)}
-                <span class="sub block">{marginText(block)}</span>
-              </>,
-            ])}
-          />
-        </section>
-      ) : null}
-      {before ? <SinceBefore {...{ summary, before, timeZone, list }} /> : null}
+      <div class="grid main-side">
+        {themes}
+        <div class="stack">
+          {others.length > 0 ? (
+            <section class="card" aria-labelledby="others">
+              <h2 id="others">Other scores</h2>
+              <Facts
+                facts={others.map((block): [string, Child] => [
+                  blockName(block, summary.blocks),
+                  <>
+                    {formatValue(block.type, block.score)}, {changeText(block)}
+                    <span class="sub block">{marginText(block)}</span>
+                  </>,
+                ])}
+              />
+            </section>
+          ) : null}
+          {before ? <SinceBefore {...{ summary, before, timeZone, list }} /> : null}
+        </div>
+      </div>
     </>
   );
 }
@@ -307,7 +338,7 @@ function SinceBefore({
   before,
   timeZone,
   list,
-}: Omit<SummaryPageProps, 'responses'> & { before: SummaryBefore }) {
+}: Omit<SummaryPageProps, 'responses' | 'themes'> & { before: SummaryBefore }) {
   const dropped = before.top_themes.filter((name) => !summary.top_themes.includes(name));
   const added = summary.top_themes.filter((name) => !before.top_themes.includes(name));
   return (

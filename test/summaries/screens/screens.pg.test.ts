@@ -182,6 +182,20 @@ async function addSummary(
   return row!.id;
 }
 
+test('a summary shows the scores of the themes of its period', async () => {
+  const { org, list, get } = await scene();
+  await org.answer(10, 'Great', '2026-05-10');
+  await org.answer(2, 'Late', '2026-06-10');
+  await db`
+    insert into analyses (org_id, response_id, sentiment, themes, provider)
+    select org_id, id, 'neutral', array[case score when 10 then 'support' else 'delivery' end], 'test'
+    from responses where org_id = ${org.id}`;
+  const period = { month: 5, nps: 40, blocks: blocks(40, 30) };
+  const html = await (await get(`${list}/${await addSummary(org.id, period)}`)).text();
+  assert.match(html, /date_to=2026-05-31&amp;theme=support#theme"><bdi>support<.*<b>\+100<\/b>/);
+  assert.doesNotMatch(html, /delivery/);
+});
+
 test('response filters use whole days if possible', () => {
   const period = {
     period_start: '2026-04-30T22:00:00.000Z',
