@@ -34,7 +34,7 @@ const mailOutage = {
   begins: 'the mail server is unavailable, retrying',
   over: 'the mail server is available again',
 };
-/** Notifications take a database-wide lock at commit, so all deliveries within this time share one. */
+/** Notifications take a database-wide lock at commit, so all deliveries within this time share one notification. */
 const notifyEveryMs = 50;
 /** Notified by processes without jobs when they commit deliveries. */
 const deliveriesChannel = 'askback_deliveries';
@@ -98,7 +98,7 @@ async function startShared(work: Work & { say: (sentence: string) => void }) {
   return { secrets, outbound, progress, reader, erasureFile };
 }
 
-/** For a process without jobs: notifies the others, which claim its deliveries. */
+/** Lets a process without jobs notify the processes with jobs, which claim its deliveries. */
 function notifyJobs({ log, database: { sessions } }: Work) {
   let isWaiting = false;
   const notify = () => {

@@ -42,7 +42,7 @@ export const endOf = ({ end, day }: Instants, timeZone: string): Date =>
 
 const dayOf = (midnight: Date) => midnight.toISOString().slice(0, 10);
 
-/** Where midnight occurs twice, takes the later one, like Postgres. */
+/** Takes the later midnight if it occurs twice, like Postgres. */
 export function startOfLocalDay(day: string, timeZone: string): Date {
   const midnight = Temporal.PlainDate.from(day).toPlainDateTime();
   const { epochMilliseconds } = midnight.toZonedDateTime(timeZone, { disambiguation: 'later' });

@@ -69,7 +69,7 @@ const isHour = (time: number) => time % hourMs === 0;
 const inBounds = (sql: Sql, time: Part) =>
   sql`and ${time} >= (select first from bounds) and ${time} < (select last from bounds)`;
 
-/** If an edge splits an hour, the hour counts in the row before the edge. */
+/** Counts an hour that an edge splits in the row before the edge. */
 const hourParts = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   select width_bucket(hour, (select ats from bounds)) as row, sum(promoters) as promoters, sum(passives) as passives,
          sum(detractors) as detractors, sum(score_sum) as score_sum, 0 as held

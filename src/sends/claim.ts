@@ -17,7 +17,7 @@ export type ClaimRequest = {
   requestId: string;
   submitted: readonly SubmittedContact[];
   traceparent: string | null;
-  /** The author in the audit log; unset if the send is audited elsewhere. */
+  /** The author in the audit log. Unset if the send is audited elsewhere. */
   actor?: Actor;
 };
 

@@ -70,7 +70,7 @@ export type MemberEnv = RequestEnv & {
   Variables: {
     member: SignedInMember;
     actor: Actor;
-    /** The member's organizations except the open one. */
+    /** The member's other organizations. */
     otherOrganizations: OtherOrganization[];
   };
 };
@@ -123,7 +123,7 @@ function setMember(c: Context, { member, otherOrganizations }: OpenSession) {
   c.set('otherOrganizations', otherOrganizations);
 }
 
-/** After `signedIn`: 404 unless the member is an operator. */
+/** Responds with 404 unless the member is an operator. Runs after `signedIn`. */
 export const requireOperator = createMiddleware<MemberEnv>(async (c, next) => {
   if (!c.var.member.isOperator) throw notFound('page');
   await next();

@@ -296,7 +296,7 @@ export async function findMonthDue(sql: Sql, orgId: string, reportType: string) 
   return month;
 }
 
-/** From the end of the last summary, or 30 days ago, until today. */
+/** The default period starts at the end of the last summary, or 30 days ago, and ends today. */
 export async function findDefaultDays(sql: Sql, orgId: string, timeZone: string) {
   return one(
     await sql<{ from: string; to: string }[]>`

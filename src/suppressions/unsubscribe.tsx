@@ -31,7 +31,7 @@ type State = UnsubscribeProps['state'];
 
 /**
  * Pages of unsubscribe links. Opening a link changes nothing, because mail scanners open every link. The one-click POST
- * of mail programs (RFC 8058) is the same as the POST of the button.
+ * of mail programs (RFC 8058) has the same effect as the button.
  */
 export const unsubscribePages = (tools: Tools) =>
   new Hono()

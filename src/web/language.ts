@@ -19,7 +19,7 @@ const names = lazy(() => new Intl.DisplayNames('en', { type: 'language' }));
 export const languageName = (tag: string): string =>
   (isLanguage(tag) ? names().of(tag) : undefined) ?? tag;
 
-/** The translated languages and the ones already selected. */
+/** The translated languages and the languages already selected. */
 export function languageChoices(selected: string | string[] | undefined) {
   const tags = new Set([...languages.keys(), ...[selected ?? []].flat()]);
   return [...tags].map((value) => ({ value, text: languageName(value) }));

@@ -53,6 +53,6 @@ const pageKinds: Readonly<Record<number, ErrorPageKind>> = {
   503: 'unavailable',
 };
 
-/** For pages without a survey. */
+/** The reader's language, for pages without a survey. */
 export const readersLanguage = (c: Context): Language =>
   preferredLanguage(c.req.header('Accept-Language'));

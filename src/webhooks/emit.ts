@@ -8,7 +8,7 @@ export type NewEvents = {
   orgId: string;
   events: readonly WebhookEvent[];
   traceparent?: string | null;
-  /** Lease of the process that will attempt the deliveries. Without one, a sweep finds them. */
+  /** Lease of the process that will attempt the deliveries. A sweep finds deliveries without a lease. */
   owner?: string | null;
   /** Id of the cause, for a statement with several causes. */
   cause?: string;

@@ -19,9 +19,9 @@ const lines = { begins: 'cannot record attempts, retrying', over: 'recording att
 const deliveryLockMs = 2;
 
 /**
- * Records outcomes. Delivered ones are written in one statement per batch, across webhooks. Failures are written per
- * webhook under its lock, so that they delay no other webhook. Deliveries whose webhook is locked or has failures to
- * reset are left out of the batch and written in the same way. While Postgres is away, outcomes wait in memory.
+ * Records outcomes. Delivered outcomes are written in one statement per batch, across webhooks. Failures are written
+ * per webhook under its lock, so that they delay no other webhook. Deliveries whose webhook is locked or has failures
+ * to reset are left out of the batch and written in the same way. While Postgres is away, outcomes wait in memory.
  */
 export function createRecorder({ db, log }: { db: Db; log: Log }) {
   const outage = createOutage(log, lines);

@@ -20,7 +20,7 @@ export async function cleanUpDeliveries({ db }: { db: Db }) {
   }
 }
 
-/** Starts with the oldest deliveries, so that it does not scan the many newer ones of a busy webhook. */
+/** Starts with the oldest deliveries, to avoid scanning the many newer deliveries of a busy webhook. */
 export async function deleteOldDeliveries(
   sql: Sql,
   { keep, days, atMost }: { keep: number; days: number; atMost: number },
@@ -88,8 +88,8 @@ export async function deleteOldEvents(
 }
 
 /**
- * Erases bodies of events with personal data of these responses, and the answers of subscribers, which may repeat
- * them. Pending deliveries are skipped. Returns the number of deliveries.
+ * Erases the bodies of personal events about these responses, and subscribers' answers, which may repeat personal data.
+ * Pending deliveries are skipped. Returns the number of deliveries.
  */
 export async function eraseBodiesOf(
   sql: Sql,

@@ -125,7 +125,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
         ? { delivery, postponeSeconds: unsentPostponeSeconds }
         : outcome;
     } catch (err) {
-      // For example a secret that cannot be opened. Other deliveries must not wait for it.
+      // One cause is a secret that cannot be opened. Other deliveries must not wait for this delivery.
       log.error({ err, delivery_id: delivery.id }, 'a delivery could not be attempted');
       return { delivery, postponeSeconds: faultPostponeSeconds };
     }

@@ -13,7 +13,7 @@ export type FilterChoices = {
 
 const maxSurveys = 100;
 
-/** The newest surveys and the selected one, all tags, all members. */
+/** The newest surveys and the selected survey, all tags and all members. */
 export async function findChoices(sql: Sql, orgId: string, surveyId: string | null) {
   const [choices] = await sql<FilterChoices[]>`
     select

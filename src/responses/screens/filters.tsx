@@ -30,7 +30,7 @@ const add = { value: '', text: 'Choose' };
 /** All questions of all surveys would be too long a list. */
 const maxQuestions = 20;
 
-/** Search, a menu with all filters, and the active ones as chips. */
+/** Search, a menu with all filters, and chips for the active filters. */
 export function Filters(props: FiltersProps) {
   const { path, updates, also, query, choices, recent, form } = props;
   const value = (name: string) => query.get(name) ?? '';

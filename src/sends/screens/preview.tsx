@@ -276,7 +276,7 @@ function asFrame(c: Context, { html }: HtmlPage, scheme: Scheme): Response {
   return c.html(shown, 200, { ...headers, 'Content-Security-Policy': `${policy}; sandbox` });
 }
 
-/** Pages and emails follow the reader's color scheme. In a preview the form chooses it. */
+/** Pages and emails follow the reader's color scheme. In a preview the form chooses the scheme. */
 function inScheme(html: string, scheme: Scheme): string {
   const media = scheme === 'dark' ? 'all' : 'not all';
   return html

@@ -73,7 +73,7 @@ const secretContext = ({ orgId, memberId }: SecretOwner) => ({
   id: `shown to ${memberId}`,
 });
 
-/** `__Host-` keeps other hosts of the same site from setting the cookie. It needs https. */
+/** `__Host-` keeps other hosts of the same site from setting the cookie. The prefix needs https. */
 const cookieName = (c: Context, name: string) =>
   c.get('isSecure') === true ? `__Host-askback-${name}` : `askback_${name}`;
 

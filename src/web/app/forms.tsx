@@ -249,7 +249,7 @@ type LinkButtonProps = {
   /** Read aloud after the text, to tell apart the buttons of several rows. */
   about?: string | undefined;
   kind?: 'primary' | 'danger' | 'quiet' | undefined;
-  /** For rows and headings of cards. */
+  /** A small button for rows and card headings. */
   mini?: boolean;
   icon?: IconName;
 };

@@ -129,7 +129,7 @@ type LiveProps = {
   /** Polls `path` at this interval, in seconds. */
   every?: number | undefined;
   path?: string;
-  /** The id of another part of the page to swap with this one. */
+  /** The id of another part of the page that is swapped at the same time. */
   also?: string;
   children?: Child;
 };

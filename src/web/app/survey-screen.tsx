@@ -24,7 +24,7 @@ type SurveyScreen = {
   status?: ContentfulStatusCode;
 };
 
-/** A page of a survey. All of them have the same heading, tabs and actions. */
+/** A page of a survey. All survey pages have the same heading, tabs and actions. */
 export function renderSurveyScreen(c: Context, screen: SurveyScreen): Response {
   const { survey, tab, title = survey.name, body, actions, status = 200 } = screen;
   const organization = readerOf(c).organization!;

@@ -95,7 +95,7 @@ function cellsOf(webhook: WebhookRow, { here, outcomes }: CellContext) {
 
 type WebhookFormProps = {
   form: FormState;
-  /** Path of the webhook, or of the list for a new one. */
+  /** Path of the webhook, or of the list for a new webhook. */
   here: string;
   webhook?: WebhookRow | undefined;
 };
