@@ -112,7 +112,7 @@ const sumOutcomes = (sql: Sql, rows: Part): Part => sql`
   group by status
   order by count desc, status`;
 
-/** Deliveries of all organizations in the last hour by status, most frequent first. */
+/** Deliveries of all organizations in the last hour, by status, most frequent first. */
 export async function countDeliveryOutcomes(sql: Sql): Promise<Outcome[]> {
   return await sql<Outcome[]>`
     ${sumOutcomes(
@@ -132,7 +132,7 @@ export async function countDeliveryOutcomes(sql: Sql): Promise<Outcome[]> {
 /** Keeps the page fast while a large campaign is sent. */
 const maxCountedMails = 100_000;
 
-/** Survey emails of all organizations that were created in the last hour by status, most frequent first. */
+/** Survey emails created in the last hour, of all organizations, by status, most frequent first. */
 export async function countMailOutcomes(sql: Sql): Promise<Outcome[]> {
   return await sql<Outcome[]>`
     ${sumOutcomes(
