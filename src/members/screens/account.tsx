@@ -617,7 +617,7 @@ function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
   const recovery = v.safeParse(RecoveryCodes, takeOneTimeSecret(c, secrets, recoveryReader(c)));
   if (!recovery.success) return c.redirect('/account', 303);
   const body = (
-    <section class="shown-once" aria-labelledby="codes">
+    <section class="card stack measure" aria-labelledby="codes">
       <h2 id="codes">Store your recovery codes</h2>
       <p>
         Each code signs you in once without your phone. You won’t see them again. Don’t store them
