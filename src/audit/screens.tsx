@@ -151,6 +151,7 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
   const remarks = Object.entries(rest).filter(([, value]) => isShown(value));
   const isBrief = ([, value]: (typeof remarks)[number]) =>
     value === true || typeof value === 'number';
+  const others = remarks.filter((remark) => !isBrief(remark));
   const brief = remarks
     .filter(isBrief)
     .map(([key, value]) => (value === true ? titleOfField(key) : `${titleOfField(key)} ${value}`));
@@ -175,13 +176,11 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
         </span>
       ))}
       {brief.length > 0 ? <span class="sub block">{capital(brief.join(', '))}</span> : null}
-      {remarks
-        .filter((remark) => !isBrief(remark))
-        .map(([key, value]) => (
-          <span class="sub block">
-            {capital(titleOfField(key))}: <Value value={value} />
-          </span>
-        ))}
+      {others.map(([key, value]) => (
+        <span class="sub block">
+          {capital(titleOfField(key))}: <Value value={value} />
+        </span>
+      ))}
     </span>,
   ];
 }

@@ -4,14 +4,7 @@ import { FormErrors, Notice, State } from '../web/app/badges.tsx';
 import { type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count, counted, DataTable, Live } from '../web/app/lists.tsx';
 import { Part } from '../web/app/settings-screen.tsx';
-import {
-  countUnderstood,
-  type FileCounts,
-  type ImportCounts,
-  scored,
-  sumCounts,
-  zeroImportCounts,
-} from './import.ts';
+import { countUnderstood, type FileCounts, scored, sumCounts, zeroImportCounts } from './import.ts';
 import type { Import, ImportFile, Months } from './queries.ts';
 import { passedFor, verdict } from './report.ts';
 import { type FileKind, fileKinds, type PassReason } from './rows.ts';
@@ -208,8 +201,8 @@ function kindOfRows(kind: FileKind, { people, unsubscribed, bounced }: FileCount
 }
 
 /** The remaining rows existed before, or belong to erased people. */
-const newRows = ({ responses, contacts, unsubscribed, bounced }: ImportCounts) =>
-  responses + contacts + unsubscribed + bounced;
+const newRows = (of: NonNullable<ImportFile['imported']>) =>
+  of.responses + of.contacts + of.unsubscribed + of.bounced;
 
 function cellsOf(
   { place, name, kind, plan, counts, reason, done, imported }: ImportFile,
@@ -250,13 +243,14 @@ function FilePart({ file }: { file: ImportFile }) {
   const { place, name, plan, counts, imported, done } = file;
   if (!plan || !counts) return null;
   const types = counts.otherTypes.length > 0 ? ` (${counts.otherTypes.join(', ')})` : '';
-  const passed = Object.entries(counts.passed) as [PassReason, number][];
-  const skipped = [
-    ...passed.map(([reason, rows]) => {
-      return [`${passedFor[reason]}${reason === 'other type' ? types : ''}`, rows] as const;
-    }),
+  const known = imported ? done - newRows(imported) - imported.erased : 0;
+  const skipped: (readonly [string, number])[] = [
+    ...(Object.entries(counts.passed) as [PassReason, number][]).map(
+      ([reason, rows]) =>
+        [passedFor[reason] + (reason === 'other type' ? types : ''), rows] as const,
+    ),
     ['of erased people', imported?.erased ?? 0] as const,
-    ['imported before', imported ? done - newRows(imported) - imported.erased : 0] as const,
+    ['imported before', known] as const,
   ].filter(([, rows]) => rows > 0);
   return (
     <Part id={`file-${place}`} title={name}>
@@ -296,18 +290,13 @@ function FilePart({ file }: { file: ImportFile }) {
   );
 }
 
-/** Counts of a stopped import are from its check. */
-const surveyHeads: Partial<Record<Import['status'], string>> = {
-  finished: 'In the survey',
-  failed: 'In the survey before',
-};
-
 function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] }) {
   const inFiles = monthsOfFiles(files);
   const isOver = row.status === 'finished';
   const inSurvey = (isOver ? row.after : row.before) ?? {};
   const months = [...new Set([...Object.keys(inFiles), ...Object.keys(inSurvey)])].sort().reverse();
   if (Object.keys(inFiles).length === 0) return null;
+  const surveyHead = isOver ? 'In the survey' : 'In the survey before';
   const type = row.type ?? 'nps';
   const cells = (name: string, file: Counted, survey: Counted) => [
     name,
@@ -324,12 +313,7 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
           { head: 'Month' },
           { head: 'In the files', number: true },
           { head: 'Score', number: true },
-          ...(row.survey_id
-            ? [
-                { head: surveyHeads[row.status] ?? 'In the survey now', number: true },
-                { head: 'Score', number: true },
-              ]
-            : []),
+          ...(row.survey_id ? [surveyHead, 'Score'] : []).map((head) => ({ head, number: true })),
           ...(isOver ? [{ head: 'Result' }] : []),
         ]}
         rows={[

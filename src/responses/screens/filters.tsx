@@ -204,10 +204,8 @@ function describeFilter([name, value]: [string, string], { choices, recent }: Na
   }
 }
 
-/** A value with a time of day is shown as it is. */
+/** A value with a time of day stays as it is. */
 const dayOr = (value: string) => (isDay(value) ? dayText(value) : value);
-
-const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value) && readInstants(value);
 
 const nameOf = (rows: readonly { id: string; name: string }[], id: string) =>
   rows.find((row) => row.id === id)?.name;
@@ -255,19 +253,15 @@ const audienceOptions = [
 
 const sentimentOptions = [any, ...toOptions(['positive', 'neutral', 'negative', 'mixed'])];
 
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && readInstants(text);
+
 type DayFieldProps = { name: string; label: string; form: FormState; value: string };
 
 /** A date input would lose a time or an invalid value from the query. */
 const DayField = ({ form, value, ...texts }: DayFieldProps) => {
   const shown = String(form.typed[texts.name] ?? value);
-  return (
-    <Field
-      {...texts}
-      type={shown === '' || isDay(shown) ? 'date' : 'text'}
-      form={form}
-      value={value}
-    />
-  );
+  const type = shown === '' || isDay(shown) ? 'date' : 'text';
+  return <Field {...texts} {...{ type, form, value }} />;
 };
 
 /** Adds the selected value if it is missing, so that Apply keeps it. */

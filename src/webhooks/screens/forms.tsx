@@ -1,21 +1,6 @@
 import { capital } from '../../errors.ts';
-import {
-  Breakable,
-  Confirm,
-  dayText,
-  FormErrors,
-  Notice,
-  State,
-  Time,
-} from '../../web/app/badges.tsx';
-import {
-  Choice,
-  Field,
-  type FormState,
-  LinkButton,
-  SubmitOrCancel,
-  Version,
-} from '../../web/app/forms.tsx';
+import { Breakable, Confirm, dayText, FormErrors, State, Time } from '../../web/app/badges.tsx';
+import { Choice, Field, type FormState, SubmitOrCancel, Version } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
@@ -203,9 +188,9 @@ export function ReplayPage({ active, since, count, form, here, confirms }: Repla
         {effect}
       </p>
       {active ? null : (
-        <Notice kind="warning" text="This webhook is off. Turn it on to replay missed events.">
-          <LinkButton href={here} text="Go to webhook" />
-        </Notice>
+        <p>
+          This webhook is off. Turn it on to replay missed events. <a href={here}>Go to webhook</a>
+        </p>
       )}
       {effect ? (
         <form method="post" action={action}>

@@ -48,7 +48,7 @@ export function Standing({ webhook, days, newest }: StandingProps) {
             </span>
           </div>
           <Uptime days={days} />
-          <p class="sub">{describeDays(days, newest)}</p>
+          {newest ? <p class="sub">Newest event: {deliveryStates[newest.status].text}</p> : null}
           <details class="reveal">
             <summary>Show as table</summary>
             <DataTable
@@ -70,16 +70,6 @@ export function Standing({ webhook, days, newest }: StandingProps) {
       </div>
     </div>
   );
-}
-
-/** The newest outcome and the failures before it, which may differ. */
-function describeDays(days: readonly DayOfDeliveries[], newest: ListedDelivery | undefined) {
-  const failed = days.reduce((sum, day) => sum + day.failed, 0);
-  const of = days.reduce((sum, day) => sum + day.delivered + day.skipped, failed);
-  if (of === 0) return 'No events yet.';
-  const was = newest?.status === 'failed' ? 'failed' : `was ${newest?.status}`;
-  const past = `${count(failed)} of ${counted(of, 'event')} failed in ${days.length} days.`;
-  return newest ? `The newest event ${was}. ${past}` : past;
 }
 
 const factsOf = (webhook: WebhookRow): [string, Child][] => [
@@ -109,6 +99,7 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
   const [delivered, failed, skipped] = [sumOf('delivered'), sumOf('failed'), sumOf('skipped')];
   const ended = delivered + failed + skipped;
   const step = 100 / days.length;
+  const width = `${(step * 0.75).toFixed(2)}%`;
   return (
     <>
       <svg
@@ -117,19 +108,15 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
         aria-label={`${counted(delivered, 'event')} delivered, ${failed} failed and ${skipped} skipped in ${days.length} days`}
       >
         {days.map((day, at) => {
-          const bar = {
-            x: `${(at * step).toFixed(2)}%`,
-            width: `${(step * 0.75).toFixed(2)}%`,
-            rx: '2',
-          };
-          const delivered = shareOf(day);
+          const bar = { x: `${(at * step).toFixed(2)}%`, width, rx: '2' };
+          const share = (100 * day.delivered) / (day.delivered + day.failed + day.skipped);
           return (
             <g>
               <title>{describeDay(day)}</title>
               <rect class={toneOfDay(day)} {...bar} height="100%" />
-              {delivered > 0 && delivered < 1 ? (
-                <rect class="is-good" {...bar} height={`${Math.min(delivered * 100, 70)}%`} />
-              ) : null}
+              {share > 0 && share < 100 && (
+                <rect class="is-good" {...bar} height={`${Math.min(share, 70)}%`} />
+              )}
             </g>
           );
         })}
@@ -162,9 +149,6 @@ const toneOfDay = ({ delivered, failed, skipped }: DayOfDeliveries): string =>
   toneOfOutcome[
     failed > 0 ? 'failed' : skipped > 0 ? 'skipped' : delivered > 0 ? 'delivered' : 'none'
   ];
-
-const shareOf = ({ delivered, failed, skipped }: DayOfDeliveries) =>
-  delivered / Math.max(1, delivered + failed + skipped);
 
 const toneOfOutcome = {
   delivered: 'is-good',
