@@ -67,7 +67,7 @@ async function takePictures() {
   await take(light, 'home', `${home}?period=365d`);
   await take(dark, 'home-dark', `${home}?period=365d`);
   await take(small, 'home-phone', `${home}?period=365d`);
-  await take(light, 'inbox', `${home}/responses`);
+  await take(light, 'inbox', `${home}/responses?has_comment=true`);
   await take(light, 'response', `${home}/responses/${replied}`);
   await take(light, 'themes', `${home}/themes?period=365d`);
   await take(light, 'survey', `${survey}?period=365d`);
