@@ -65,7 +65,9 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       const form = await readForm(c, TagFields);
       if (form.errors) return showTag(c, tag, form);
       const { id } = tag;
-      const twin = await findTwin(db, editor.orgId, { id, ...form.values });
+      // A tag that the API created beside its twin keeps its name.
+      const isRenamed = form.values.name !== tag.name;
+      const twin = isRenamed && (await findTwin(db, editor.orgId, { id, ...form.values }));
       if (twin) return showTag(c, tag, await withFieldError(c, { name: nameTaken(twin) }));
       const ifMatch = await readVersion(c);
       const changed = await tryAction(

@@ -41,6 +41,17 @@ test('the app rejects a name that differs from a tag only in case', async () => 
   assert.deepEqual(names.map(({ name }) => name).sort(), ['Shop', 'billing']);
 });
 
+test('the app changes the color of a tag whose name differs only in case', async () => {
+  const org = await makeOrganization(db);
+  const { home, post } = await memberBrowser(db, { org, role: 'editor' });
+  await createTag(db, commandWriter(org), { name: 'Billing' });
+  const { id } = await createTag(db, commandWriter(org), { name: 'BILLING' });
+  const changed = await post(`${home}/settings/tags/${id}`, { name: 'BILLING', color: '#112233' });
+  assert.equal(changed.status, 303);
+  const [tag] = await db`select color from tags where id = ${id}`;
+  assert.equal(tag!['color'], '#112233');
+});
+
 test('an import matches tags case-insensitively', async () => {
   const org = await makeOrganization(db);
   const writer = commandWriter(org);
