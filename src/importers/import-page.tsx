@@ -247,10 +247,13 @@ function FilePart({ file }: { file: ImportFile }) {
   const skipped: (readonly [string, number])[] = [
     ...(Object.entries(counts.passed) as [PassReason, number][]).map(
       ([reason, rows]) =>
-        [passedFor[reason] + (reason === 'other type' ? types : ''), rows] as const,
+        [`skipped: ${passedFor[reason]}${reason === 'other type' ? types : ''}`, rows] as const,
     ),
-    ['of erased people', imported?.erased ?? 0] as const,
-    ['imported before', known] as const,
+    ['skipped: of erased people', imported?.erased ?? 0] as const,
+    [
+      plan.kind === 'people' ? 'merged into existing contacts' : 'skipped: imported before',
+      known,
+    ] as const,
   ].filter(([, rows]) => rows > 0);
   return (
     <Part id={`file-${place}`} title={name}>
@@ -258,7 +261,7 @@ function FilePart({ file }: { file: ImportFile }) {
         <ul>
           {skipped.map(([reason, rows]) => (
             <li>
-              {counted(rows, 'row')} skipped: {reason}
+              {counted(rows, 'row')} {reason}
             </li>
           ))}
         </ul>
