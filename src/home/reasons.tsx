@@ -82,9 +82,10 @@ const maxThemes = 6;
 
 type ThemesProps = Pick<ReasonsProps, 'path' | 'scope' | 'period'> & {
   themes: readonly MeasuredTheme[] | undefined;
+  note?: string;
 };
 
-export function ThemesCard({ path, scope, period, themes }: ThemesProps) {
+export function ThemesCard({ path, scope, period, themes, note }: ThemesProps) {
   const { type } = scope;
   const linkTo = (theme?: string) =>
     withQuery(`${path}/themes`, { ...scopeQuery(scope), ...period, theme });
@@ -117,6 +118,7 @@ export function ThemesCard({ path, scope, period, themes }: ThemesProps) {
           }))}
         />
       )}
+      {note ? <p class="sub">{note}</p> : null}
     </section>
   );
 }

@@ -125,12 +125,19 @@ export const summaryScreens = ({ db }: { db: Db }) =>
         body: (
           <SummaryPage
             {...{ summary: summary.data, before, list, timeZone }}
-            themes={scored && <ThemesCard path={`/o/${organization.slug}`} {...scored} />}
+            themes={
+              scored && (
+                <ThemesCard path={`/o/${organization.slug}`} {...scored} note={themesNote} />
+              )
+            }
             responses={`/o/${organization.slug}/responses?${days}`}
           />
         ),
       });
     });
+
+const themesNote =
+  'These numbers are current. The text and scores above stay as they were created.';
 
 /** Themes with the first score, as they are now. Null for a period that ends within a day. */
 async function readScoredThemes(

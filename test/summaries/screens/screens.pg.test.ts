@@ -193,6 +193,7 @@ test('a summary shows the scores of the themes of its period', async () => {
   const period = { month: 5, nps: 40, blocks: blocks(40, 30) };
   const html = await (await get(`${list}/${await addSummary(org.id, period)}`)).text();
   assert.match(html, /date_to=2026-05-31&amp;theme=support#theme"><bdi>support<.*<b>\+100<\/b>/);
+  assert.match(html, /These numbers are current\./);
   assert.doesNotMatch(html, /delivery/);
 });
 
