@@ -10,7 +10,7 @@ const responsePath =
       left join analyses a on a.org_id = r.org_id and a.response_id = r.id
       where r.org_id = ${full.id} and r.comment is not null
         and (r.held_reason is not null) = ${which === 'held'}
-      order by a.response_id is null, r.category, r.created_at desc
+      order by r.state is not distinct from 'done', a.response_id is null, r.category, r.created_at desc
       limit 1`;
     if (row) return `/o/${full.slug}/responses/${row.id}`;
     const [made] = await db<{ id: string }[]>`
