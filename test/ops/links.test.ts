@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { headingsOf, linksOf } from '../support/probe/markdown.ts';
 
-const pages = globSync(['*.md', 'ops/**/*.md', '.github/**/*.md', 'test/**/*.md']);
+const pages = globSync(['*.md', 'ops/**/*.md', '.github/**/*.md', 'test/**/*.md'], {
+  exclude: ['**/node_modules'],
+});
 
 test('files that documents mention exist', () => {
   for (const path of pages) {
