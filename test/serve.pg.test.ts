@@ -199,7 +199,8 @@ test('requests get 503 while the database is away, and recover', async () => {
 
   await proxy.mend();
   assert.ok(await within(20_000, async () => (await fetch(`${address}/readyz`)).status === 200));
-  assert.equal((await call()).status, 404);
+  // Some connections of the pool may still be broken, although /readyz got a good one.
+  assert.ok(await within(20_000, async () => (await call()).status === 404));
   assert.equal(await service.stop(), 0);
 });
 
