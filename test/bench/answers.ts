@@ -2,11 +2,15 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Db } from '../../src/lib/db/db.ts';
-import { type BenchDatabase, benchDatabase } from './database.ts';
+import { benchDatabase } from './database.ts';
 import { applyLoad, get, type Measured, percentiles, post } from './load.ts';
+import {
+  costOf,
+  type ProcessorTime,
+  processorTimeOf,
+  processorTimeOfPostgres,
+} from './processor-time.ts';
 import { number, type Section, table, verdict } from './report.ts';
-import { postgresCpuMs } from './send-scene.ts';
-import { usageOf } from './service.ts';
 import { addContacts, addSurveys, type SurveyOf } from './surveys.ts';
 
 const connections = 64;
@@ -32,14 +36,16 @@ export async function answers(server: string): Promise<Section[]> {
     listener.send({ url: database.url });
     const [port] = (await once(listener, 'message')) as [number];
 
+    const parts = {
+      service: processorTimeOf(listener.pid!),
+      postgres: await processorTimeOfPostgres(database.db),
+    };
     const figures = {
-      spread: await withCpu({ pid: listener.pid!, database }, () =>
-        postAnswers(port, tokens.spread),
-      ),
-      hot: await withCpu({ pid: listener.pid!, database }, () => postAnswers(port, tokens.hot)),
+      spread: await withCpu(parts, () => postAnswers(port, tokens.spread)),
+      hot: await withCpu(parts, () => postAnswers(port, tokens.hot)),
       spreadFloor: await insertBare(database.db, spread),
       hotFloor: await insertBare(database.db, hot),
-      pages: await withCpu({ pid: listener.pid!, database }, () => getPages(port, tokens.hot)),
+      pages: await withCpu(parts, () => getPages(port, tokens.hot)),
     };
     return [
       { title: `Responses: ${connections} connections, jobs not running`, lines: lines(figures) },
@@ -50,19 +56,15 @@ export async function answers(server: string): Promise<Section[]> {
   }
 }
 
+type Parts = Readonly<Record<'service' | 'postgres', ProcessorTime>>;
+
 /** On a shared machine, the CPU time per request is more reliable than the rate. */
-async function withCpu(
-  { pid, database }: { pid: number; database: BenchDatabase },
-  measure: () => Promise<Measured[]>,
-) {
-  const usage = usageOf(pid);
-  const before = { service: usage.cpuMs(), postgres: await postgresCpuMs(database) };
-  const measured = await measure();
+async function withCpu(parts: Parts, measure: () => Promise<Measured[]>) {
+  const { result: measured, us } = await costOf({ units: 1, parts }, measure);
   const requests = measured.reduce((sum, { count }) => sum + count, 0);
   return {
     ...measured.at(-1)!,
-    cpuMs: (usage.cpuMs() - before.service) / requests,
-    postgresMs: ((await postgresCpuMs(database)) - before.postgres) / requests,
+    us: { service: us.service / requests, postgres: us.postgres / requests },
   };
 }
 
@@ -107,22 +109,17 @@ async function insertBare(db: Db, surveys: readonly SurveyOf[]) {
   };
 }
 
-type Rate = { perSecond: number; p50: number; p99: number; cpuMs?: number; postgresMs?: number };
+type Rate = Pick<Measured, 'perSecond' | 'p50' | 'p99'> & { us?: Record<keyof Parts, number> };
 type Figures = Record<'spread' | 'hot' | 'spreadFloor' | 'hotFloor' | 'pages', Rate>;
 
 function lines({ spread, hot, spreadFloor, hotFloor, pages }: Figures): string[] {
-  const row = (
-    what: string,
-    { perSecond, p50, p99, cpuMs, postgresMs }: Rate,
-    expected = '',
-    met?: boolean,
-  ) => [
+  const row = (what: string, { perSecond, p50, p99, us }: Rate, expected = '', met?: boolean) => [
     what,
     `${number(perSecond)}/s`,
     number(p50, 1),
     number(p99, 1),
-    microseconds(cpuMs),
-    microseconds(postgresMs),
+    us ? number(us.service) : '',
+    us ? number(us.postgres) : '',
     expected,
     met === undefined ? '' : verdict(met),
   ];
@@ -153,5 +150,3 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages }: Figures): string[]
       "The bare insert includes the tallies' triggers.",
   ];
 }
-
-const microseconds = (ms?: number) => (ms === undefined ? '' : number(ms * 1000));

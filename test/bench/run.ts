@@ -3,12 +3,9 @@ import { chosenBy, endWith } from '../support/only-words.ts';
 import { answers } from './answers.ts';
 import { app } from './app.tsx';
 import { benchServer } from './database.ts';
-import { deliveries } from './deliveries.ts';
 import { mediansOf } from './medians.ts';
-import { followUps } from './questions.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section } from './report.ts';
-import { sends } from './sends.ts';
 import { units } from './units.ts';
 
 /**
@@ -19,9 +16,6 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   units,
   reads,
   answers,
-  questions: followUps,
-  sends,
-  deliveries,
   app,
 };
 

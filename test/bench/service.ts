@@ -7,7 +7,6 @@ import { v8Options } from '../../ops/build/v8-options.ts';
 import { secretKey } from './surveys.ts';
 
 const shipped = '.cache/bench/bundle/askback.mjs';
-const clockTicksPerSecond = 100;
 
 export type Service = {
   port: number;
@@ -15,8 +14,6 @@ export type Service = {
   /** From the start of the process until it prints that it listens. */
   readyMs: number;
   privateMegabytes: () => number | null;
-  residentMegabytes: () => number | null;
-  cpuMs: () => number;
   stop: () => Promise<void>;
 };
 
@@ -45,7 +42,8 @@ export async function startService(
   });
   const port = Number(/:(\d+)$/.exec(await firstLine(child))?.[1]);
   const readyMs = performance.now() - begun;
-  return { port, pid: child.pid!, readyMs, ...usageOf(child.pid!), stop: () => stop(child) };
+  const privateMegabytes = () => privateMegabytesOf(child.pid!);
+  return { port, pid: child.pid!, readyMs, privateMegabytes, stop: () => stop(child) };
 }
 
 /** Settings for a benchmark, with subscribers on this machine. */
@@ -75,26 +73,12 @@ async function stop(child: ChildProcess) {
   await gone;
 }
 
-/** CPU time and memory of a process, from /proc. */
-export function usageOf(pid: number) {
-  const megabytes = (field: RegExp) => {
-    try {
-      const kilobytes = [...readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(field)];
-      return kilobytes.reduce((sum, [, amount]) => sum + Number(amount), 0) / 1024;
-    } catch {
-      return null;
-    }
-  };
-  return {
-    privateMegabytes: () => megabytes(/^Private_(?:Clean|Dirty): +(\d+)/gm),
-    residentMegabytes: () => megabytes(/^Rss: +(\d+)/gm),
-    cpuMs() {
-      const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .split(') ')[1]!
-        .split(' ')
-        .slice(11, 13)
-        .map(Number);
-      return ((user + system) * 1000) / clockTicksPerSecond;
-    },
-  };
+function privateMegabytesOf(pid: number): number | null {
+  try {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    const amounts = [...rollup.matchAll(/^Private_(?:Clean|Dirty): +(\d+)/gm)];
+    return amounts.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
+  } catch {
+    return null;
+  }
 }

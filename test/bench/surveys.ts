@@ -28,11 +28,10 @@ export async function addSurveys(
   return made;
 }
 
-export async function addWebhook(sql: Sql, orgId: string, url = 'https://hooks.test/') {
-  const id = await makeWebhook(sql, orgId, { url });
+async function addWebhook(sql: Sql, orgId: string) {
+  const id = await makeWebhook(sql, orgId, { url: 'https://hooks.test/' });
   const sealed = secrets.seal({ owner: orgId, id }, `whsec_${secretKey.toString('base64')}`);
   await sql`update webhooks set secret = ${sealed} where id = ${id}`;
-  return id;
 }
 
 /** Adds contacts that were mailed. Returns their tokens, alternating between the surveys. */
