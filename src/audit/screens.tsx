@@ -95,7 +95,7 @@ async function showEvents(c: Context<ScreenEnv>, db: Db) {
         <DataTable
           caption="Actions, newest first"
           nowrap
-          columns={['Time', 'Actor', 'Action']}
+          columns={['Time', 'Actor', { head: 'Action', phone: 'line' }]}
           rows={data.map((event) => ({ cells: cellsOf(event) }))}
         />
       </PagedList>

@@ -105,7 +105,12 @@ export function ThemesCard({ path, scope, period, themes, note }: ThemesProps) {
       ) : (
         <DataTable
           caption={`Top themes by ${shortNumber}`}
-          columns={['Theme', ...numberColumns('Comments'), 'Range', ...numberColumns(shortNumber)]}
+          columns={[
+            'Theme',
+            ...numberColumns('Comments'),
+            { head: 'Range', phone: 'line' },
+            { head: shortNumber, number: true, phone: 'beside' },
+          ]}
           rows={themes.slice(0, maxThemes).map(({ theme, now }) => ({
             cells: [
               <a href={`${linkTo(theme)}#theme`}>

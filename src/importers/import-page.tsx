@@ -270,7 +270,11 @@ function FilePart({ file }: { file: ImportFile }) {
         <DataTable
           caption={`Invalid rows of ${name}`}
           showCaption
-          columns={[{ head: 'Line', number: true }, 'Column', 'Reason']}
+          columns={[
+            { head: 'Line', number: true, before: 'Line ' },
+            'Column',
+            { head: 'Reason', phone: 'line' },
+          ]}
           rows={counts.shown.map(({ line, column, complaint }) => ({
             cells: [count(line), <bdi>{column}</bdi>, toSentence(complaint)],
           }))}
@@ -317,7 +321,7 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
           { head: 'In the files', number: true },
           { head: 'Score', number: true },
           ...(row.survey_id ? [surveyHead, 'Score'] : []).map((head) => ({ head, number: true })),
-          ...(isOver ? [{ head: 'Result' }] : []),
+          ...(isOver ? [{ head: 'Result', phone: 'beside' as const }] : []),
         ]}
         rows={[
           { cells: cells('All', totalOfMonths(inFiles), totalOfMonths(inSurvey)) },

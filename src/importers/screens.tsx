@@ -271,7 +271,7 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
           <Part id="imports" title="Imports">
             <DataTable
               caption="Imports, newest first"
-              columns={['Time', 'Files', 'Survey', 'Status']}
+              columns={['Time', 'Files', 'Survey', { head: 'Status', phone: 'beside' }]}
               rows={imports.map((each) => ({
                 cells: [
                   <a href={`${here}/${each.id}`}>

@@ -180,8 +180,10 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
             columns={[
               'Name',
               'Permission',
-              'Last used',
-              revoked ? 'Revoked' : 'Expires',
+              { head: 'Last used', before: 'Used ' },
+              revoked
+                ? { head: 'Revoked', before: 'Revoked ' }
+                : { head: 'Expires', before: 'Expires ' },
               { head: 'Actions', hidden: true, number: true },
             ]}
             rows={keys.map((key) => ({

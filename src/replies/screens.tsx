@@ -141,7 +141,7 @@ function CannedTextList({ texts, list, mayChange }: ListProps) {
       ) : (
         <DataTable
           caption="Canned texts, by name"
-          columns={[{ head: 'Name' }, { head: 'Text' }, ...actions]}
+          columns={[{ head: 'Name' }, { head: 'Text', phone: 'line' }, ...actions]}
           rows={texts.map(({ id, name, text }) => ({
             cells: [
               <bdi>{name}</bdi>,

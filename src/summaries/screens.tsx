@@ -216,9 +216,10 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
           caption="Summaries, the latest period first"
           columns={[
             { head: 'Period' },
-            ...['NPS', 'Responses'].map((head) => ({ head, number: true })),
-            { head: 'Themes' },
-            { head: 'Created' },
+            { head: 'NPS', number: true, phone: 'beside' },
+            { head: 'Responses', number: true },
+            { head: 'Themes', phone: 'line' },
+            { head: 'Created', phone: 'absent' },
           ]}
           rows={summaries.toSorted(laterFirst).map((summary) => ({
             cells: [

@@ -330,10 +330,10 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
             'Theme',
             number('Comments'),
             number('Share'),
-            number(typeFacts(type).shortNumber),
-            number('95% interval'),
+            { ...number(typeFacts(type).shortNumber), phone: 'beside' },
+            { ...number('95% interval'), after: '' },
             number('Change'),
-            'Range',
+            { head: 'Range', phone: 'line' },
           ]}
           rows={themes.map(({ theme, isOwn, now, change }) => ({
             current: theme === chosen?.theme,

@@ -166,7 +166,7 @@ function Outcomes(props: OutcomesProps) {
         ) : null}
       </div>
       {!isFiltered && total === 0 ? null : <Filter filter={filter} here={here} />}
-      <div id={outcomesId} class="compact">
+      <div id={outcomesId}>
         <PagedList
           meta={{ page: page.page, limit: page.limit, total }}
           at={at}
@@ -174,7 +174,7 @@ function Outcomes(props: OutcomesProps) {
         >
           <DataTable
             caption="Contacts of the campaign"
-            columns={['Email', 'Outcome']}
+            columns={['Email', { head: 'Outcome', phone: 'beside' }]}
             rows={results.map((each) => ({ cells: cellsOf(each) }))}
           />
         </PagedList>

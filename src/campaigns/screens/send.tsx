@@ -115,7 +115,7 @@ function Campaigns({ campaigns, here }: { campaigns: readonly CampaignRecord[]; 
       <DataTable
         caption="Campaigns of this survey, newest first"
         nowrap
-        columns={[{ head: 'Start' }, { head: 'Status' }, ...countHeads]}
+        columns={[{ head: 'Start' }, { head: 'Status', phone: 'beside' }, ...countHeads]}
         rows={campaigns.map((each) => ({ cells: cellsOf(each, here) }))}
       />
     </section>
@@ -263,7 +263,11 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
       </div>
       <DataTable
         caption="Reasons with the number of contacts and what you can do"
-        columns={['Reason', 'What you can do', { head: 'Contacts', number: true }]}
+        columns={[
+          'Reason',
+          { head: 'What you can do', phone: 'line' },
+          { head: 'Contacts', number: true, phone: 'beside' },
+        ]}
         rows={reasons.map((reason) => ({
           cells: [
             <Reason reason={reason} csv={csv} />,

@@ -581,9 +581,9 @@ function ContactList(props: ContactListProps) {
           columns={[
             { head: 'Email' },
             { head: 'Name' },
-            { head: 'Status' },
-            { head: 'Sent' },
-            { head: 'Responded' },
+            { head: 'Status', phone: 'beside' },
+            { head: 'Sent', before: 'Sent ' },
+            { head: 'Responded', before: 'Responded ' },
             ...(mayEdit ? [{ head: 'Actions', hidden: true, number: true }] : []),
           ]}
           rows={contacts.map((contact) => ({

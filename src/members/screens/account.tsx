@@ -248,7 +248,13 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
       <p class="sub">Browsers where you are signed in.</p>
       <DataTable
         caption="Sessions"
-        columns={['Device', 'Last used', 'Signed in', 'IP address', actionColumn]}
+        columns={[
+          'Device',
+          { head: 'Last used', before: 'Used ' },
+          { head: 'Signed in', before: 'Signed in ' },
+          'IP address',
+          actionColumn,
+        ]}
         rows={sessions.map(({ id, user_agent, used_at, created_at, address }) => ({
           cells: [
             <span title={user_agent ?? undefined}>
@@ -296,7 +302,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
       ) : (
         <DataTable
           caption="Passkeys"
-          columns={['Name', 'Last used', actionColumn]}
+          columns={['Name', { head: 'Last used', before: 'Used ' }, actionColumn]}
           rows={passkeys.map(({ id, name, used_at, created_at }) => ({
             cells: [
               <>

@@ -215,7 +215,13 @@ async function showList(
       <Part id="members" title="Members">
         <DataTable
           caption="Members of the organization"
-          columns={['Name', 'Role', 'Two-step', 'Last seen', actionColumn]}
+          columns={[
+            'Name',
+            'Role',
+            { head: 'Two-step', before: 'Two-step ' },
+            { head: 'Last seen', before: 'Seen ' },
+            actionColumn,
+          ]}
           rows={members.map((member) => ({
             cells: memberCells(member, { path, isReader: member.id === owner.memberId }),
           }))}
@@ -228,7 +234,7 @@ async function showList(
         ) : (
           <DataTable
             caption="Pending invitations"
-            columns={['Email', 'Role', 'Expires', actionColumn]}
+            columns={['Email', 'Role', { head: 'Expires', before: 'Expires ' }, actionColumn]}
             rows={invitations.map(({ id, email, role, expires_at }) => ({
               cells: [
                 <bdi>{email}</bdi>,

@@ -171,7 +171,12 @@ function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
 const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) => (
   <DataTable
     caption="Receipts, newest first"
-    columns={[{ head: 'Erased' }, { head: 'Data' }, { head: 'Address' }, { head: 'Receipt' }]}
+    columns={[
+      'Erased',
+      { head: 'Data', phone: 'line' },
+      { head: 'Address', phone: 'beside' },
+      'Receipt',
+    ]}
     rows={receipts.map((receipt) => ({
       cells: [
         <Time at={new Date(receipt.erased_at)} />,

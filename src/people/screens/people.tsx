@@ -298,7 +298,12 @@ function PeopleFilters({ path, segments, properties, filters, mayChange }: Peopl
 const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
   <DataTable
     caption="People, newest first"
-    columns={['Person', 'Scores, newest first', 'Last asked', 'Status']}
+    columns={[
+      'Person',
+      { head: 'Scores, newest first', phone: 'beside' },
+      { head: 'Last asked', before: 'Asked ' },
+      'Status',
+    ]}
     rows={people.map((person) => ({
       cells: [
         <PersonLink person={person} path={path} />,

@@ -160,7 +160,7 @@ async function showSegments(c: Context<ScreenEnv>, db: Db) {
       ) : (
         <DataTable
           caption="Segments by name"
-          columns={['Name', 'People who match', 'Used by']}
+          columns={['Name', { head: 'People who match', phone: 'line' }, 'Used by']}
           rows={segments.map(({ id, name, filter }) => ({
             cells: [
               <a href={`${path}/${id}`}>

@@ -74,11 +74,11 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
         nowrap
         columns={[
           { head: 'Name' },
-          { head: 'Score', number: true },
+          { head: 'Score', number: true, after: '' },
           { head: 'Responses', number: true },
-          { head: 'Response rate', number: true },
-          { head: 'Created' },
-          { head: 'Status' },
+          { head: 'Response rate', number: true, after: '' },
+          { head: 'Created', phone: 'absent' },
+          { head: 'Status', phone: 'beside' },
         ]}
         rows={surveys.map((survey) => ({
           id: `survey-${survey.id}`,

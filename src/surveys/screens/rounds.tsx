@@ -51,7 +51,7 @@ export function Rounds({ rounds, type }: RoundsProps) {
           'Round',
           { head: 'Asked', number: true },
           { head: 'Responded', number: true },
-          { head: typeFacts(type).number, number: true },
+          { head: typeFacts(type).number, number: true, phone: 'beside' },
           '95% interval',
         ]}
         rows={rounds.map(({ round, asked, responded, scores }) => {

@@ -195,6 +195,11 @@ export type TableColumn =
       number?: boolean;
       /** Read aloud only. */
       hidden?: boolean;
+      /** Place on a phone: beside the row header, on a line of its own, or nowhere. By default in the line of facts. */
+      phone?: 'beside' | 'line' | 'absent';
+      /** Text around the value on a phone, where it has no header: `before` "Expires ", `after` " responses". */
+      before?: string;
+      after?: string;
     };
 
 type DataTableProps = {
@@ -210,7 +215,7 @@ type DataTableProps = {
   id?: string;
 };
 
-/** On a phone each row becomes a card with labels. Tables of numbers scroll instead, by keyboard too. */
+/** On a phone each row becomes its header and a line of facts. Tables of numbers scroll instead, by keyboard too. */
 export function DataTable(props: DataTableProps) {
   const { caption, rows, showCaption = false, nowrap = false, id } = props;
   const columns = props.columns.map((column) =>
@@ -238,12 +243,7 @@ export function DataTable(props: DataTableProps) {
           {rows.map(({ cells, current, id }) => (
             <tr id={id} aria-current={current ? 'true' : undefined}>
               {cells.map((cell, at) => {
-                const { head, number, hidden } = columns[at] ?? {};
-                const isLabeled = isStacked && !hidden && (at > 0 || number);
-                const attributes = {
-                  class: number ? 'n' : undefined,
-                  'data-head': isLabeled ? head : undefined,
-                };
+                const attributes = attributesOf(columns[at]!, { isStacked, isFact: at > 0 });
                 if (at > 0) return <td {...attributes}>{cell}</td>;
                 return (
                   <th scope="row" {...attributes}>
@@ -257,6 +257,21 @@ export function DataTable(props: DataTableProps) {
       </table>
     </div>
   );
+}
+
+function attributesOf(
+  { head, number, hidden, phone, before, after }: Exclude<TableColumn, string>,
+  { isStacked, isFact }: { isStacked: boolean; isFact: boolean },
+) {
+  if (!isStacked) return { class: number ? 'n' : undefined };
+  const place = isFact ? (phone ?? (hidden ? 'beside' : 'fact')) : '';
+  const unit =
+    number && place === 'fact' && before === undefined ? ` ${head}`.toLowerCase() : undefined;
+  return {
+    class: `${number ? 'n ' : ''}${place}`.trim() || undefined,
+    'data-before': before,
+    'data-after': after ?? unit,
+  };
 }
 
 type EmptyStateProps = { title: string; icon?: IconName | undefined; children?: Child };

@@ -89,8 +89,11 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
         caption="Attempts of this delivery"
         nowrap
         columns={[
-          ...['Attempt', 'Time', 'Status', 'Result'].map((head) => ({ head })),
-          { head: 'Duration', number: true },
+          { head: 'Attempt', before: 'Attempt ' },
+          'Time',
+          { head: 'Status', phone: 'beside' },
+          'Result',
+          { head: 'Duration', number: true, after: '' },
         ]}
         rows={attempts.map((attempt) => {
           const isFine = attempt.error === null && isSuccess(attempt.status_code);

@@ -35,7 +35,13 @@ export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookList
       </p>
       <DataTable
         caption="Webhooks, newest first"
-        columns={['URL', 'Status', 'Last 30 days', 'Events', 'Last delivery']}
+        columns={[
+          'URL',
+          { head: 'Status', phone: 'beside' },
+          { head: 'Last 30 days', phone: 'line' },
+          'Events',
+          { head: 'Last delivery', before: 'Last delivery ' },
+        ]}
         rows={webhooks.map((webhook) => ({
           cells: cellsOf(webhook, { here, outcomes: outcomes.get(webhook.id) ?? [] }),
         }))}

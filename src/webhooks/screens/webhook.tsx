@@ -270,7 +270,6 @@ export function DeliveryList(props: DeliveryListProps) {
   return (
     <section
       id="deliveries"
-      class="compact"
       aria-labelledby="deliveries-title"
       {...(followed && {
         'hx-get': self,
@@ -315,8 +314,12 @@ export function DeliveryList(props: DeliveryListProps) {
           caption="Deliveries, newest first"
           nowrap
           columns={[
-            ...['Time', 'Status', 'Event'].map((head) => ({ head })),
-            ...['Response', 'Attempts', 'Duration'].map((head) => ({ head, number: true })),
+            'Time',
+            { head: 'Status', phone: 'beside' },
+            'Event',
+            { head: 'Response', number: true, after: '' },
+            { head: 'Attempts', number: true, phone: 'absent' },
+            { head: 'Duration', number: true, after: '' },
           ]}
           rows={deliveries.map((delivery) => ({ cells: cellsOf(delivery, here) }))}
         />

@@ -71,10 +71,10 @@ const tableRow = (...columns: TableColumn[]) => {
   return String(DataTable({ caption: 'x', columns, rows })).split('<tbody><tr>')[1] ?? '';
 };
 
-test('cells of a table name their column for phones', () => {
+test('numbers of a table name their column for phones', () => {
   assert.match(
     tableRow(name, score, state),
-    /^<th scope="row">1<\/th><td class="n" data-head="b">2<\/td><td data-head="c">3<\/td>/,
+    /^<th scope="row">1<\/th><td class="n fact" data-after=" b">2<\/td><td class="fact">3<\/td>/,
   );
 });
 
