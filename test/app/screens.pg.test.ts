@@ -62,7 +62,7 @@ function misalignedColumns(html: string): string[] {
   return [...html.matchAll(/<table[\s\S]*?<\/table>/g)].flatMap(([table]) => {
     const [head = [], ...rows] = [...table.matchAll(/<tr[\s\S]*?<\/tr>/g)].map(([row]) =>
       [...row.matchAll(/<t[hd]([^>]*)>([\s\S]*?)<\/t[hd]>/g)].map(([, attributes, inner]) => ({
-        isSet: attributes!.includes('class="n"'),
+        isSet: /class="n[" ]/.test(attributes!),
         text: inner!.replaceAll(/<[^>]*>/g, '').trim(),
       })),
     );

@@ -4,7 +4,8 @@ import { NumbersTable, shapeTrend, TrendChart } from '../../../src/web/app/trend
 
 test('the table of a chart begins with the newest row', () => {
   const steps = ['May', 'June', 'July'].map((name) => ({ name, cells: ['1'] }));
-  const table = String(NumbersTable({ caption: 'Trend', columns: [{ head: 'Month' }], steps }));
+  const columns = ['Month', 'NPS'];
+  const table = String(NumbersTable({ caption: 'Trend', columns, steps }));
   assert.deepEqual(table.match(/May|June|July/g), ['July', 'June', 'May']);
 });
 
@@ -28,7 +29,9 @@ for (const [count, labels] of [
     }));
     const bounds = { lowest: 0, highest: 10 };
     const words = { title: 'x', description: 'x', caption: 'x' };
-    const html = String(TrendChart({ ...words, steps, bounds, formatTick: String, columns: [] }));
+    const html = String(
+      TrendChart({ ...words, steps, bounds, formatTick: String, columns: ['Day', 'NPS'] }),
+    );
     const [, along = ''] = /<div class="along"[^>]*>(.*?)<\/div>/s.exec(html) ?? [];
     assert.deepEqual(along.match(/\d/g) ?? [], labels);
   });
