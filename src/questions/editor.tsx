@@ -3,6 +3,7 @@ import { categories } from '../survey-types.ts';
 import { Checkbox, Choice, Field, type FormState } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { languageName } from '../web/language.ts';
+import { maxQuestions } from './definition.ts';
 import { optionNumbers, questionFields } from './form-fields.ts';
 
 type EditorProps = { form: FormState; languages: readonly string[]; action: string };
@@ -22,9 +23,13 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
   const asked = questions.filter((each) => !isArchived(each));
   return (
     <>
-      <p class="sub">
-        Up to ten, asked after the score on the thank-you page. Respondents can answer for 24 hours.
-      </p>
+      <div class="title">
+        <h2 id="follow-ups">Follow-up questions</h2>
+        <span class="sub">
+          {asked.length} of {maxQuestions}
+        </span>
+      </div>
+      <p class="sub">Asked after the score. Respondents can answer for 24 hours.</p>
       {asked.map(({ own, number }, at) => (
         <QuestionFields
           {...{ own, number, form, languages, action }}

@@ -343,7 +343,11 @@ test('the preview shows unsaved input in a sandboxed frame', async () => {
   assert.ok(page.text.includes('@media all') && !page.text.includes('prefers-color-scheme'));
   const mail = await post('/preview', [...everything, ['preview.show', 'mail']]);
   assert.ok(mail.text.includes('Happy, Robin?') && mail.text.includes('Hello<br/>again'));
-  const thanks = await post('/preview', [...everything, ['preview.show', 'promoter']]);
+  const thanks = await post('/preview', [
+    ...everything,
+    ['preview.show', 'thanks'],
+    ['preview.category', 'promoter'],
+  ]);
   assert.ok(thanks.text.includes('Say so!'));
   const broken = await post('/preview', { ...fields, subject: '{{x}}' });
   assert.ok(broken.status === 200 && broken.text.includes('not a placeholder'));

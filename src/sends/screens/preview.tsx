@@ -60,7 +60,9 @@ export const previewScreens = (tools: PreviewTools) =>
           scheme,
         );
       }
-      const shown = { show: one('preview.show'), language: one('preview.language') };
+      const chosen = one('preview.show');
+      const show = chosen === 'thanks' ? one('preview.category') : chosen;
+      const shown = { show, language: one('preview.language') };
       const page = await preview(c, tools, { input: result.output, ...shown }).catch(pageOfRefusal);
       return asFrame(c, page, scheme);
     })

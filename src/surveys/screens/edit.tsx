@@ -299,7 +299,6 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         <Version form={form} value={existing?.version} />
         <QuestionCard form={form} existing={existing} />
         <section class="card stack" aria-labelledby="follow-ups">
-          <h2 id="follow-ups">Follow-up questions</h2>
           <QuestionsEditor form={form} languages={languages} action={action} />
         </section>
         <EmailCard form={form} />
@@ -367,13 +366,25 @@ function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existi
   return (
     <div class="card stack">
       <h2>Survey</h2>
-      <Field name="question_text" label="Question" form={form} rows={2} required />
+      <Field
+        name="question_text"
+        label="Question"
+        form={form}
+        rows={2}
+        required
+        help={
+          <>
+            Personalize with <code>{'{{first_name|there}}'}</code> and{' '}
+            <code>{'{{properties.plan}}'}</code>.
+          </>
+        }
+      />
       {existing?.hasAnswers ? (
         <div class="field">
           <span class="name">Scale</span>
           <p class="locked">
             <Icon name="lock" />
-            {typeFacts(type).name}. Can’t be changed once there are responses.
+            {typeFacts(type).name}. Locked since the first response.
           </p>
           {/* For the preview only. Saving ignores them. */}
           <input type="hidden" name="type" value={type} />
@@ -397,13 +408,7 @@ function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existi
         </>
       )}
       <div class="pair">
-        <Field
-          name="name"
-          label="Name"
-          form={form}
-          help="Internal name. Respondents don’t see it."
-          required
-        />
+        <Field name="name" label="Name" form={form} help="Respondents don’t see it." required />
         <Select
           name="language"
           label="Language"
@@ -448,7 +453,7 @@ const mailFields = [
     name: 'intro',
     label: 'Introduction',
     rows: 3,
-    help: 'In the email, after the greeting. You can personalize all texts: {{name}}, {{first_name|there}}, {{properties.plan|your plan}}.',
+    help: 'In the email, after the greeting.',
   },
 ];
 
@@ -592,6 +597,7 @@ function AskingFields({ form }: { form: FormState }) {
 const shownParts = [
   { value: 'page', text: 'Page' },
   { value: 'questions', text: 'Questions' },
+  { value: 'thanks', text: 'Thank-you' },
   { value: 'mail', text: 'Email' },
 ];
 
@@ -645,8 +651,7 @@ type PreviewProps = { surveys: string; languages: readonly string[]; form: FormS
 
 /** The button posts the unsaved form to the frame. A script clicks it as the form changes. */
 function Preview({ surveys, languages, form }: PreviewProps) {
-  const shown = String(form.typed['preview.show'] ?? 'page');
-  const segments = { name: 'preview.show', value: shown };
+  const chosen = (name: string, first: string) => String(form.typed[`preview.${name}`] ?? first);
   return (
     <section class="preview" aria-labelledby="preview">
       <div class="spread">
@@ -666,23 +671,30 @@ function Preview({ surveys, languages, form }: PreviewProps) {
           </button>
         </div>
       </div>
-      <div class="acts">
-        <Segments {...segments} label="Show" options={shownParts} />
-        <div class="acts">
-          <span class="label" aria-hidden="true">
-            Thank-you
-          </span>
-          <Segments {...segments} label="Thank-you" options={thanksParts} />
+      <div class="acts opts">
+        <Segments
+          name="preview.show"
+          label="Show"
+          value={chosen('show', 'page')}
+          options={shownParts}
+        />
+        {languages.length > 1 ? (
+          <Select
+            name="preview.language"
+            label="Preview language"
+            form={form}
+            options={languages.map((value) => ({ value, text: languageName(value) }))}
+          />
+        ) : null}
+        <div class="of-thanks">
+          <Segments
+            name="preview.category"
+            label="Thank-you for"
+            value={chosen('category', 'promoter')}
+            options={thanksParts}
+          />
         </div>
       </div>
-      {languages.length > 1 ? (
-        <Select
-          name="preview.language"
-          label="Preview language"
-          form={form}
-          options={languages.map((value) => ({ value, text: languageName(value) }))}
-        />
-      ) : null}
       <div class="stage">
         <div class="device">
           <iframe name="preview-frame" title="Preview of the survey" />
