@@ -44,7 +44,14 @@ export function Field(props: FieldProps) {
   const isBlank = rest.type === 'password' || rest.type === 'file';
   const isSearch = rest.type === 'search';
   const input = (
-    <input id={id} name={name} {...rest} {...attributes} value={isBlank ? undefined : shown} />
+    <input
+      id={id}
+      name={name}
+      {...rest}
+      {...attributes}
+      value={isBlank ? undefined : shown}
+      dir={rest.type ? undefined : 'auto'}
+    />
   );
   return (
     <div class={isSearch ? 'search' : size ? `field ${size}` : 'field'}>
@@ -53,7 +60,7 @@ export function Field(props: FieldProps) {
       </label>
       {isSearch ? <Icon name="search" /> : null}
       {rows ? (
-        <textarea id={id} name={name} rows={rows} {...rest} {...attributes}>
+        <textarea id={id} name={name} rows={rows} dir="auto" {...rest} {...attributes}>
           {shown}
         </textarea>
       ) : unit ? (
