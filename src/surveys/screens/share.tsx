@@ -34,9 +34,11 @@ export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, public
         )}
         <div class="grid half">
           <Link survey={survey} here={here} publicUrl={publicUrl} />
-          <Website {...{ survey, here, publicUrl }} edits={canEdit(c)} />
+          <div class="stack">
+            <Website {...{ survey, here, publicUrl }} edits={canEdit(c)} />
+            <Buttons survey={survey} publicUrl={publicUrl} color={organization.color} />
+          </div>
         </div>
-        <Buttons survey={survey} publicUrl={publicUrl} color={organization.color} />
       </>
     ),
   });
@@ -92,7 +94,6 @@ function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boole
             id="website-line"
             label="Code for the website"
             text={embedCode(survey, publicUrl)}
-            rows={4}
           />
         </>
       )}
@@ -117,28 +118,24 @@ function Buttons(props: ButtonsProps) {
         Paste this HTML into your own emails, such as a support signature. Each button opens the
         survey with its score selected.
       </p>
-      <Snippet
-        id="mail-buttons"
-        label="HTML of the score buttons"
-        text={scoreButtons(props)}
-        rows={8}
-      />
+      <Snippet id="mail-buttons" label="HTML of the score buttons" text={scoreButtons(props)} />
     </section>
   );
 }
 
-type SnippetProps = { id: string; label: string; text: string; rows: number };
+type SnippetProps = { id: string; label: string; text: string };
 
-const Snippet = ({ id, label, text, rows }: SnippetProps) => (
-  <div class="field">
-    <label for={id}>{label}</label>
-    <textarea id={id} class="mono" rows={rows} readonly spellcheck={false}>
-      {text}
-    </textarea>
-    <div class="acts">
-      <CopyButton from={id} />
-    </div>
-  </div>
+/** Folded, because few readers want to read it before they copy it. */
+const Snippet = ({ id, label, text }: SnippetProps) => (
+  <>
+    <CopyButton from={id} text="Copy code" />
+    <details class="reveal">
+      <summary>{label}</summary>
+      <textarea id={id} aria-label={label} rows={8} readonly spellcheck={false}>
+        {text}
+      </textarea>
+    </details>
+  </>
 );
 
 /** A table with inline styles and no external resources, so that every email client can show it. */
