@@ -118,7 +118,7 @@ test('a member chooses the sheet of a workbook', async () => {
   const path = (await post(uploads, { file })).headers.get('Location')!;
   const first = textOf(await (await get(path)).text());
   assert.match(first, /all\.xlsx, sheet Berlin.*Berlin \(1 row\) Kyoto \(1 row\)/);
-  assert.match(first, /“Notes”: line 1: no column contains email addresses/);
+  assert.match(first, /“Notes” can’t be imported. Line 1: no column contains email addresses/);
   const second = await (await get(`${path}?sheet=2`)).text();
   assert.match(second, /<input type="hidden" name="sheet" value="2"/);
   assert.match(textOf(second), /all\.xlsx, sheet Kyoto.*ken @people\. test/);

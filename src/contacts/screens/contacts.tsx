@@ -336,23 +336,21 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
         <section class="card stack" aria-labelledby="columns">
           <div class="title">
             <h2 id="columns">Columns</h2>
-            <span class="sub">
-              First {count(rows.length)} of {counted(upload.rows, 'row')}
-            </span>
+            <span class="sub">{counted(upload.rows, 'row')}</span>
           </div>
-          <DataTable
-            caption="First rows of the list"
-            columns={list.columns.map(({ name, use }, place) => ({
-              head: <Select name={`column_${place}`} label={name} value={use} options={uses} />,
-            }))}
-            rows={rows.map(({ cells }) => ({
-              cells: list.columns.map((_, place) => (
-                <bdi>
-                  <Breakable text={cells[place] ?? ''} />
-                </bdi>
-              )),
-            }))}
-          />
+          <div class="opts">
+            <DataTable
+              caption="Columns of the list"
+              columns={['Column', 'Examples', 'Use as']}
+              rows={list.columns.map(({ name, use }, place) => ({
+                cells: [
+                  <bdi>{name}</bdi>,
+                  <Examples values={rows.map(({ cells }) => cells[place] ?? '')} />,
+                  <Select name={`column_${place}`} label={name} value={use} options={uses} />,
+                ],
+              }))}
+            />
+          </div>
           <Checkbox name="header" label="First row is a header" checked={list.hasHeader} />
           <p class="sub">
             Columns that you keep become properties for personalization and filters.
@@ -387,11 +385,31 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
   );
 }
 
+const maxExamples = 3;
+
+function Examples({ values }: { values: readonly string[] }) {
+  const examples = [...new Set(values)].filter((value) => value !== '').slice(0, maxExamples);
+  return (
+    <span class="soft">
+      {examples.map((value, at) => (
+        <>
+          {at > 0 ? ' · ' : null}
+          <bdi>
+            <Breakable text={value} />
+          </bdi>
+        </>
+      ))}
+    </span>
+  );
+}
+
 /** Chooses one of several sheets. */
 function SheetForm({ upload: { sheets, sheet }, action }: { upload: Upload; action: string }) {
   if (!sheets || sheets.length === 1) return null;
   const usable = sheets.flatMap((each, place) => (each.reason ? [] : [{ ...each, place }]));
-  const others = sheets.flatMap(({ name, reason }) => (reason ? [`“${name}”: ${reason}`] : []));
+  const others = sheets.flatMap(({ name, reason }) =>
+    reason ? [`The sheet “${name}” can’t be imported. ${toSentence(reason)}`] : [],
+  );
   return (
     <section class="card stack" aria-labelledby="sheet-title">
       <h2 id="sheet-title">Sheet</h2>
@@ -413,7 +431,7 @@ function SheetForm({ upload: { sheets, sheet }, action }: { upload: Upload; acti
       {others.length === 0 ? null : (
         <ul class="sub">
           {others.map((text) => (
-            <li>{toSentence(text)}</li>
+            <li>{text}</li>
           ))}
         </ul>
       )}
@@ -426,7 +444,7 @@ type ReviewProps = { review: Awaited<ReturnType<typeof reviewUpload>> };
 function Review({ review: { added, known, changed, repeated, rejected, skipped } }: ReviewProps) {
   const left = repeated + rejected;
   return (
-    <div class={left > 0 ? 'grid half level' : 'stack'}>
+    <>
       <section class="card" aria-labelledby="counts">
         <h2 id="counts" class="figure">
           {count(added)} <small>{added === 1 ? 'contact' : 'contacts'} will be added</small>
@@ -446,7 +464,7 @@ function Review({ review: { added, known, changed, repeated, rejected, skipped }
         />
       </section>
       <SkippedRows rows={skipped.slice(0, maxRejectsShown)} total={left} />
-    </div>
+    </>
   );
 }
 
@@ -464,7 +482,7 @@ function SkippedRows({ rows, total, file }: SkippedRowsProps) {
             : counted(total, 'row')}
         </span>
       </div>
-      <ul class="rows tight">
+      <ul class="rows tight findings">
         {rows.map(({ line, value, reason }) => (
           <li>
             <span class="tag">Line {count(line)}</span>
