@@ -174,7 +174,7 @@ function Outcomes(props: OutcomesProps) {
         >
           <DataTable
             caption="Contacts of the campaign"
-            columns={['Email', { head: 'Outcome', phone: 'beside' }]}
+            columns={['Email', { head: 'Outcome', phone: 'beside' }, 'Time']}
             rows={results.map((each) => ({ cells: cellsOf(each) }))}
           />
         </PagedList>
@@ -224,14 +224,8 @@ function cellsOf(result: CampaignResult) {
       <bdi>{email}</bdi>
       <Reason {...result} />
     </>,
-    <>
-      <State kind={kind}>{word}</State>{' '}
-      {at ? (
-        <span class="sub">
-          <Time at={at} />
-        </span>
-      ) : null}
-    </>,
+    <State kind={kind}>{word}</State>,
+    at ? <Time at={at} /> : '',
   ];
 }
 
