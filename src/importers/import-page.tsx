@@ -270,13 +270,14 @@ function FilePart({ file }: { file: ImportFile }) {
         <DataTable
           caption={`Invalid rows of ${name}`}
           showCaption
-          columns={[
-            { head: 'Line', number: true, before: 'Line ' },
-            'Column',
-            { head: 'Reason', phone: 'line' },
-          ]}
+          columns={['Row', { head: 'Reason', phone: 'line' }]}
           rows={counts.shown.map(({ line, column, complaint }) => ({
-            cells: [count(line), <bdi>{column}</bdi>, toSentence(complaint)],
+            cells: [
+              <>
+                Line {count(line)} · <bdi>{column}</bdi>
+              </>,
+              toSentence(complaint),
+            ],
           }))}
         />
       )}
@@ -304,11 +305,12 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
   const months = [...new Set([...Object.keys(inFiles), ...Object.keys(inSurvey)])].sort().reverse();
   if (Object.keys(inFiles).length === 0) return null;
   const surveyHead = isOver ? 'In the survey' : 'In the survey before';
+  const isCompared = isOver || totalOf(totalOfMonths(inSurvey)) > 0;
   const type = row.type ?? 'nps';
   const cells = (name: string, file: Counted, survey: Counted) => [
     name,
     ...figuresOf(type, file),
-    ...(row.survey_id ? figuresOf(type, survey) : []),
+    ...(isCompared ? figuresOf(type, survey) : []),
     ...(isOver ? [<Match file={file} survey={survey} />] : []),
   ];
   return (
@@ -320,7 +322,7 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
           { head: 'Month' },
           { head: 'In the files', number: true },
           { head: 'Score', number: true },
-          ...(row.survey_id ? [surveyHead, 'Score'] : []).map((head) => ({ head, number: true })),
+          ...(isCompared ? [surveyHead, 'Score'] : []).map((head) => ({ head, number: true })),
           ...(isOver ? [{ head: 'Result', phone: 'beside' as const }] : []),
         ]}
         rows={[
