@@ -341,7 +341,11 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
           <div class="opts">
             <DataTable
               caption="Columns of the list"
-              columns={['Column', 'Examples', 'Use as']}
+              columns={[
+                'Column',
+                { head: 'Examples', phone: 'line' },
+                { head: 'Use as', phone: 'beside' },
+              ]}
               rows={list.columns.map(({ name, use }, place) => ({
                 cells: [
                   <bdi>{name}</bdi>,
@@ -353,7 +357,7 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
           </div>
           <Checkbox name="header" label="First row is a header" checked={list.hasHeader} />
           <p class="sub">
-            Columns that you keep become properties for personalization and filters.
+            Properties personalize texts and filter responses.
             {list.columns.some(({ use }) => nameUses.includes(use))
               ? ''
               : ' No column seems to contain names, so emails won’t greet contacts by name.'}
@@ -516,7 +520,7 @@ const useNames: Record<ColumnUse, string> = {
   first_name: 'First name',
   last_name: 'Last name',
   language: 'Language',
-  property: 'Keep as property',
+  property: 'Property',
   skip: 'Skip',
 };
 const uses = columnUses.map((value) => ({ value, text: useNames[value] }));
@@ -599,7 +603,7 @@ function ContactList(props: ContactListProps) {
           columns={[
             { head: 'Email' },
             { head: 'Name' },
-            { head: 'Status', phone: 'beside' },
+            { head: 'Status' },
             { head: 'Sent', before: 'Sent ' },
             { head: 'Responded', before: 'Responded ' },
             ...(mayEdit ? [{ head: 'Actions', hidden: true, number: true }] : []),
