@@ -169,8 +169,8 @@ function FilesPart({
       caption="Row counts by file"
       columns={[
         { head: 'File' },
-        { head: 'Contains' },
-        { head: 'Rows', number: true },
+        { head: 'Contains', phone: mayChoose ? 'line' : 'beside' },
+        { head: 'Rows', number: true, phone: 'absent' },
         { head: row.status === 'checked' ? 'To import' : 'Imported', number: true },
         { head: 'Skipped', number: true },
         { head: 'Invalid', number: true },
@@ -208,7 +208,7 @@ function cellsOf(
   { place, name, kind, plan, counts, reason, done, imported }: ImportFile,
   mayChoose: boolean,
 ) {
-  const contains = plan ? kindNames[counts ? kindOfRows(plan.kind, counts) : plan.kind] : 'Unknown';
+  const contains = plan ? kindNames[counts ? kindOfRows(plan.kind, counts) : plan.kind] : '';
   const skipped = counts ? sum(Object.values(counts.passed), (each) => each ?? 0) : 0;
   return [
     <>
@@ -320,9 +320,14 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
         nowrap
         columns={[
           { head: 'Month' },
-          { head: 'In the files', number: true },
-          { head: 'Score', number: true },
-          ...(isCompared ? [surveyHead, 'Score'] : []).map((head) => ({ head, number: true })),
+          { head: 'In the files', number: true, before: 'Files ' },
+          { head: 'Score', number: true, before: '' },
+          ...(isCompared
+            ? [
+                { head: surveyHead, number: true, before: 'Survey ' },
+                { head: 'Score', number: true, before: '' },
+              ]
+            : []),
           ...(isOver ? [{ head: 'Result', phone: 'beside' as const }] : []),
         ]}
         rows={[
