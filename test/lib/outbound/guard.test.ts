@@ -9,6 +9,7 @@ import { createOutbound, type Post } from '../../../src/lib/outbound/post.ts';
 type Handler = (request: IncomingMessage, answer: ServerResponse) => void;
 const ok: Handler = (request, answer) => request.resume().on('end', () => answer.end('ok'));
 
+/** Only these tests listen on 127.0.0.2, so a port that is free on 127.0.0.1 is free there too. */
 async function listen(t: TestContext, handler: Handler, { address = '127.0.0.1', port = 0 } = {}) {
   const server = createServer(handler);
   await once(server.listen(port, address), 'listening');
@@ -113,8 +114,8 @@ test('a name with a forbidden address is not dialled', async (t) => {
 });
 
 test('a name is resolved once and the checked address is dialled', async (t) => {
-  const good = await listen(t, ok, { address: '127.0.0.2' });
-  const trap = await listen(t, ok, { port: good.port });
+  const trap = await listen(t, ok);
+  const good = await listen(t, ok, { address: '127.0.0.2', port: trap.port });
   const answers = [['127.0.0.2'], ['127.0.0.1']];
   const resolve = () => Promise.resolve(answers.shift() ?? []);
 
@@ -128,13 +129,13 @@ test('a name is resolved once and the checked address is dialled', async (t) => 
 });
 
 test('a name is checked again on each connection', async (t) => {
+  const trap = await listen(t, ok);
   const good = await listen(
     t,
     (request, answer) =>
       request.resume().on('end', () => answer.writeHead(200, { connection: 'close' }).end()),
-    { address: '127.0.0.2' },
+    { address: '127.0.0.2', port: trap.port },
   );
-  const trap = await listen(t, ok, { port: good.port });
   const answers = [['127.0.0.2'], ['127.0.0.1']];
   const resolve = () => Promise.resolve(answers.shift() ?? []);
   const { post } = outboundTo('127.0.0.2/32')({ resolve });
