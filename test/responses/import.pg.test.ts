@@ -160,7 +160,7 @@ const badLines: [line: string, complaint: string][] = [
   [',2024-03-01,,', 'the score is missing'],
   ['11,2024-03-01,,', 'the score 11 is not from 0 to 10'],
   ['9,,,', 'the time is missing'],
-  [`9,${at(86_400_000 + 60_000)},,`, ` ${notTime}`],
+  [`9,${at(86_400_000 + 3_600_000)},,`, ` ${notTime}`],
   ['9,12345678901,,', `"12345678901" ${notTime}`],
   ['9,20240301,,', `"20240301" ${notTime}`],
   ['9,05/01/2026,,', `"05/01/2026" ${notTime}`],
