@@ -31,25 +31,23 @@ export function SendPreview(props: PreviewProps) {
   return (
     <section class="preview" id="mail" aria-labelledby="mail-title">
       <div class="spread">
-        <h2 id="mail-title">Email</h2>
-        <p class="sub">
-          Preview for <bdi>{reader.name ?? reader.email}</bdi>
-        </p>
+        <div class="grow">
+          <h2 id="mail-title">Email</h2>
+          <p class="sub">
+            Preview for <bdi>{reader.name ?? reader.email}</bdi>
+          </p>
+        </div>
+        {canTest ? (
+          <form method="post" action={`${survey}/test-mail?${new URLSearchParams(kept)}`}>
+            <input type="hidden" name="contact_id" value={reader.id} />
+            <button type="submit">
+              <Icon name="send" />
+              Send me a test
+            </button>
+          </form>
+        ) : null}
       </div>
       <Chooser reader={reader} search={search} kept={kept} here={`${survey}/send`} />
-      {canTest ? (
-        <form
-          method="post"
-          action={`${survey}/test-mail?${new URLSearchParams(kept)}`}
-          class="test"
-        >
-          <input type="hidden" name="contact_id" value={reader.id} />
-          <button type="submit">
-            <Icon name="send" />
-            Send me a test
-          </button>
-        </form>
-      ) : null}
       {/* After the controls, because the Tab key stops at each link of the email. */}
       <div class="letterbox">
         <iframe src={`${survey}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
