@@ -42,7 +42,7 @@ export const templates: Readonly<Record<string, Template>> = {
   },
   delivery: {
     title: 'After delivery (stars)',
-    use: 'By email, or by a link on the parcel',
+    use: 'By email or parcel link',
     type: 'star5',
     texts: 'delivery',
     reminders: [3],

@@ -700,6 +700,7 @@ function Preview({ surveys, languages, form }: PreviewProps) {
           <iframe name="preview-frame" title="Preview of the survey" />
         </div>
       </div>
+      <p class="sub">Shown as the example contact Robin Reader sees it.</p>
       <a class="button quiet small-only" href="#main">
         Back to the form
       </a>
