@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { readDigestPeriods } from '../../src/notifications/digest.ts';
-import { claimNotification, releaseNotification } from '../../src/notifications/mail.ts';
-import { claimPost, saveSlackHook } from '../../src/notifications/slack.ts';
+import { saveSlackHook } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
@@ -22,55 +20,11 @@ async function scene(wish: Record<string, unknown> = { events: everyKind }) {
   return { org_id, member_id, of };
 }
 
-const notify = async (of: { org_id: string; member_id: string | null }, over = {}) => {
-  const row = { ...of, kind: 'held', subject: randomUUID(), ...over };
-  const [made] = await db<{ id: string }[]>`
-    insert into notifications ${db(row)} returning id`;
-  return made!.id;
-};
-
 const noticed = async (org_id: string) => {
   const rows = await db<{ kind: string; subject: string }[]>`
     select kind, subject from notifications where org_id = ${org_id} order by kind, subject`;
   return rows.map(({ kind, subject }) => `${kind} ${subject}`);
 };
-
-test('notification is claimed once, within a day, if still wanted', async () => {
-  const { org_id, member_id } = await scene({ events: ['held'], digest: 'none' });
-  const of = { org_id, member_id };
-  const claims = async (over: object) =>
-    (await claimNotification(db, org_id, await notify(of, over))) !== undefined;
-  assert.equal(await claims({ created_at: minutes(24 * 60 - 1) }), true);
-  assert.equal(await claims({ created_at: minutes(24 * 60 + 1) }), false);
-  assert.equal(await claims({ kind: 'detractor' }), false);
-  assert.equal(await claims({ kind: 'digest' }), false);
-  const id = await notify(of);
-  assert.equal(await claimNotification(db, (await scene()).org_id, id), undefined);
-  assert.ok(await claimNotification(db, org_id, id));
-  assert.equal(await claimNotification(db, org_id, id), undefined);
-  await releaseNotification(db, org_id, id);
-  assert.ok(await claimNotification(db, org_id, id));
-  await db`update notification_choices set digest = 'day', events = '{}' where org_id = ${org_id}`;
-  assert.equal(await claims({ kind: 'digest' }), true);
-  assert.equal(await claims({}), false);
-});
-
-test('post is claimed once, within a day, if still wanted', async () => {
-  const { org_id, member_id } = await scene();
-  const hook = (events: 'held'[], digest: 'none' | 'week') =>
-    saveSlackHook(db, org_id, { url: Buffer.from('sealed'), events, digest });
-  await hook(['held'], 'none');
-  const claims = async (over: object = {}, member: string | null = null) =>
-    (await claimPost(db, org_id, await notify({ org_id, member_id: member }, over))) !== undefined;
-  assert.equal(await claims({ created_at: minutes(24 * 60 - 1) }), true);
-  assert.equal(await claims({ created_at: minutes(24 * 60 + 1) }), false);
-  assert.equal(await claims({}, member_id), false);
-  assert.equal(await claims({ kind: 'detractor' }), false);
-  assert.equal(await claims({ kind: 'digest' }), false);
-  await hook([], 'week');
-  assert.equal(await claims({ kind: 'digest' }), true);
-  assert.equal(await claims(), false);
-});
 
 test('sweep finds events of the last hour, but none before the choice', async () => {
   const young = await scene({ events: everyKind, changed_at: minutes(10) });

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import {
-  countPeople,
-  listDeliveriesOf,
-  listPeople,
-  listPersonAnswers,
-  readTimeline,
-} from '../../src/people/people.ts';
+import { countPeople, listDeliveriesOf, listPeople } from '../../src/people/people.ts';
 import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import {
   makeContact,
@@ -111,42 +104,4 @@ test('deliveries of an answer are found by time and id', async () => {
   );
   const theirs = await listDeliveriesOf(db, (await scene()).org_id, 'eve@people.test');
   assert.equal(theirs.length, 0);
-});
-
-test('timeline has all events of an address in order', async () => {
-  const of = await scene();
-  const contact_id = await makeContact(db, of, { email: 'Eve@people.test', created_at: ago(900) });
-  const created_at = ago(600);
-  const id = await makeResponse(db, of, { contact_id, created_at, score: 9, comment: 'Good' });
-  await makeResponse(db, of, {
-    contact_id: await makeContact(db, of, { email: 'ben@people.test' }),
-  });
-  const webhook_id = await makeWebhook(db, of.org_id);
-  const made = { org_id: of.org_id, webhook_id, created_at, body: JSON.stringify({ id }) };
-  await addDeliveries(
-    db,
-    { ...made, status: 'delivered', delivered_at: ago(599) },
-    { ...made, status: 'skipped', created_at: ago(598) },
-    // Same time as the answer: the delivery sorts after it.
-    { ...made, status: 'failed' },
-  );
-  const email = 'eve@people.test';
-  const later = { org_id: of.org_id, email, kind: 'unsubscribed', created_at: ago(100) };
-  await db`insert into suppressions ${db(later)}`;
-  const steps = await readTimeline(db, of.org_id, 'EVE@people.test');
-  assert.deepEqual(
-    steps.map(({ what, reason_code, reason }) => [what, reason_code, reason]),
-    [
-      ['added', null, null],
-      ['answered', null, 'score 9'],
-      ['not_delivered', 'failed', 'response.received to https://hooks.test/'],
-      ['delivered', null, 'response.received to https://hooks.test/'],
-      ['not_delivered', 'skipped', 'response.received to https://hooks.test/'],
-      ['unsubscribed', null, null],
-    ],
-  );
-  const answers = await listPersonAnswers(db, of.org_id, 'EVE@people.test');
-  assert.equal(answers.length, 1);
-  assert.partialDeepStrictEqual(answers[0], { id, type: 'nps', score: 9, comment: 'Good' });
-  assert.equal((await listPersonAnswers(db, randomUUID(), email)).length, 0);
 });

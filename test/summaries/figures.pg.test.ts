@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { countKinds } from '../../src/responses/kinds.ts';
-import { countThemes, insertSummary, listQuotes } from '../../src/summaries/queries.ts';
+import { countThemes, listQuotes } from '../../src/summaries/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -23,38 +21,6 @@ async function scene() {
   };
   return { of, org_id, answer, analyzed };
 }
-
-test('scales are counted separately without responses on hold', async () => {
-  const { of, org_id, answer } = await scene();
-  const other = await scene();
-  await answer(march.start, 'promoter', { score: 10 });
-  await answer(lastOf(march), 'promoter', { score: 9 });
-  await answer(lastOf(march), 'passive', { score: 7 });
-  await answer(lastOf(march), 'detractor', { score: 2 });
-  await answer(lastOf(march), 'detractor', { held_reason: 'scanner' });
-  await answer(march.end, 'promoter');
-  await answer(lastOf(february), 'detractor', { score: 1 });
-  await answer(new Date(february.start.getTime() - 1), 'detractor');
-  await other.answer(march.start, 'detractor');
-  const employees = await makeSurvey(db, org_id, { type: 'nps', audience: 'employee' });
-  await makeResponse(db, { ...of, survey_id: employees }, { created_at: march.start, score: 9 });
-  const kinds = await countKinds(db, org_id, { before: february.start, ...march });
-  assert.deepEqual(
-    kinds.map(({ audience, now, earlier }) => [audience, now.responses, earlier.responses]),
-    [
-      ['customer', 4, 1],
-      ['employee', 1, 0],
-    ],
-  );
-  assert.deepEqual(kinds[0]!.now, {
-    responses: 4,
-    promoters: 2,
-    passives: 1,
-    detractors: 1,
-    score_sum: 28,
-    variance: 38 / 3,
-  });
-});
 
 test('the top five themes come with counts of the previous period', async () => {
   const { org_id, analyzed } = await scene();
@@ -108,29 +74,4 @@ test('quotes are the newest longer comments per category', async () => {
   );
   assert.deepEqual(quotes[1]?.known_names.toSorted(), ['Ann', 'Boss', 'Eve']);
   assert.ok(quotes[1]?.known_addresses.includes('eve@people.test'));
-});
-
-const summary = (period: { start: Date; end: Date }, over = {}) => ({
-  id: randomUUID(),
-  report_type: 'executive-summary',
-  scheduled: false,
-  text: 'All is well',
-  period_start: period.start,
-  period_end: period.end,
-  nps: 1,
-  previous_nps: null,
-  blocks: [],
-  responses: 1,
-  top_themes: ['price'],
-  ...over,
-});
-
-test('a period has one scheduled summary and any number of others', async () => {
-  const { org_id } = await scene();
-  const insert = async (scheduled: boolean) =>
-    (await insertSummary(db, org_id, summary(march, { scheduled }))) !== undefined;
-  assert.deepEqual(
-    [await insert(true), await insert(true), await insert(false), await insert(false)],
-    [true, false, true, true],
-  );
 });

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveDelivered } from '../../src/webhooks/record.ts';
 import { redeliver } from '../../src/webhooks/replay.ts';
 import { eraseBodiesOf } from '../../src/webhooks/retention.ts';
 import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
-import {
-  countDeliveries,
-  emitOwned,
-  makeBacklog,
-  makePool,
-  workerOf,
-} from '../support/make/deliveries.ts';
+import { countDeliveries, emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook, writeKeyOf } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -18,18 +11,6 @@ import { untilLockWaits } from '../support/probe/locks.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
-
-const delivered = {
-  number: 1,
-  status: 'delivered',
-  status_code: 200,
-  response_body: 'ok',
-  error: null,
-  duration_ms: 1,
-  at: new Date(),
-  traceparent: null,
-  retry_in_seconds: null,
-} as const;
 
 test('deleting a webhook does not delay other outcomes', async () => {
   const org_id = await makeOrganization(db);
@@ -89,33 +70,3 @@ test('rejects a redelivery while its event is being erased', async () => {
   await again;
   assert.equal((await db`select from pending_deliveries where org_id = ${org_id}`).length, 0);
 });
-
-/** Seconds since the last delivery and event, and whether a new delivery updates these times. */
-const noted: [last: number, event: number, isTest: boolean, isNoted: boolean][] = [
-  [1, 1, false, false],
-  [1.001, 1, false, true],
-  [1, 1.001, false, true],
-  [1, 1.001, true, false],
-  [1.001, 1.001, true, true],
-];
-for (const [last, event, isTest, isNoted] of noted) {
-  const what = isTest ? 'a test' : 'an event';
-  test(`${isNoted ? 'updates' : 'skips'} times ${last} s and ${event} s old for ${what}`, async () => {
-    const target = await makeBacklog(db, 1);
-    const [found] = await db.begin(async (tx) => {
-      const [row] = await tx<{ id: string }[]>`
-        update pending_deliveries set is_test = ${isTest}
-        where webhook_id = ${target.webhook_id} returning id`;
-      await tx`
-        update webhooks
-        set last_delivery_at = now() - make_interval(secs => ${last}),
-            undelivered_since = now() - make_interval(secs => ${event})
-        where id = ${target.webhook_id}`;
-      await saveDelivered(tx, [{ ...target, id: row!.id, ...delivered }], 1000);
-      return await tx`
-        select last_delivery_at = now() as delivery, undelivered_since = now() as event
-        from webhooks where id = ${target.webhook_id}`;
-    });
-    assert.deepEqual({ ...found }, { delivery: isNoted, event: isNoted && !isTest });
-  });
-}

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog } from '../../src/lib/log/log.ts';
 import { attempted, deactivated } from '../../src/signals.ts';
 import type { AttemptOutcome } from '../../src/webhooks/deliver.ts';
 import { type ClaimedDelivery, claimDue } from '../../src/webhooks/delivery.queries.ts';
@@ -201,23 +200,6 @@ for (const status of [500, null]) {
       select status_code, response_body, traceparent from pending_deliveries where webhook_id = ${target.webhook_id}`;
     const { error: _, number: __, ...shown } = stored(status);
     assert.deepEqual({ ...delivery }, { ...shown, traceparent: traceOf(1) });
-  });
-}
-
-for (const failures of [0, 2]) {
-  test(`publishes a delivery after ${failures} failures once`, async () => {
-    const { target, outcomes } = await scene({ answered: [{ status: 200 }], failures });
-    const published: string[] = [];
-    const stop = attempted.subscribe(({ webhookId, outcome }) => {
-      if (webhookId === target.webhook_id) published.push(outcome);
-    });
-    const recorder = createRecorder({ db, log: createLog({ level: 'silent' }) });
-    recorder.hurry();
-    await recorder.record(outcomes[0]!);
-    stop();
-    assert.deepEqual(published, ['delivered']);
-    const [webhook] = await db`select failure_count from webhooks where id = ${target.webhook_id}`;
-    assert.equal(webhook?.['failure_count'], 0);
   });
 }
 

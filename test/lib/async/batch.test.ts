@@ -28,16 +28,6 @@ function heldWriters() {
   };
 }
 
-test('writes items of several keys in one batch', async () => {
-  const { writes, shown, writers } = heldWriters();
-  const { add } = createBatch(writers, { maxItems: 10, concurrency: 2 });
-  const all = [add(item('a', 1)), add(item('b', 2)), add(item('a', 3))];
-  await turn();
-  assert.deepEqual(shown(), ['a1 a3 b2']);
-  writes[0]!.end.resolve();
-  assert.deepEqual(await Promise.all(all), [10, 20, 30]);
-});
-
 test('an item does not wait for a batch without its key', async () => {
   const { writes, shown, writers } = heldWriters();
   const { add } = createBatch(writers, { maxItems: 10, concurrency: 2 });
@@ -103,19 +93,6 @@ test('a blocked key is retried alone and delays no other key', async () => {
   await turn();
   writes[4]!.end.resolve();
   assert.equal(await behind, 40);
-});
-
-test('a key that cannot be written fails alone', async () => {
-  const { writes, writers } = heldWriters();
-  const { add } = createBatch(writers, { maxItems: 10, concurrency: 1 });
-  const [bad, good] = [add(item('bad', 1)), add(item('good', 2))];
-  await turn();
-  writes[0]!.end.reject(new Error('a row that is not allowed'));
-  await turn();
-  writes[1]!.end.reject(new Error('a row that is not allowed'));
-  writes[2]!.end.resolve();
-  await assert.rejects(bad, /not allowed/);
-  assert.equal(await good, 20);
 });
 
 const arrivals = fc.array(

@@ -78,18 +78,6 @@ test('only a group with too many waiters is rejected', () => {
   enter('b1');
 });
 
-test('resize starts waiters, or shrinks as slots are released', () => {
-  const { semaphore, started, enter } = recorded({ slots: 1 });
-  const leaves = ['a1', 'a2', 'a3'].map(enter);
-  semaphore.resize(2);
-  assert.deepEqual(started, ['a1', 'a2']);
-  semaphore.resize(1);
-  leaves[0]!();
-  assert.deepEqual(started, ['a1', 'a2']);
-  leaves[1]!();
-  assert.deepEqual(started, ['a1', 'a2', 'a3']);
-});
-
 test('an aborted wait rejects with the reason and keeps no slot', async () => {
   const semaphore = createSemaphore({ slots: 1 });
   const leave = await semaphore.acquire('a');

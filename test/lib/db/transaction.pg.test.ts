@@ -13,25 +13,6 @@ import { emptyDatabase } from '../../support/probe/database.ts';
 const { db, url } = await emptyDatabase();
 await db`create table notes (text text)`;
 
-test('a transaction returns the result of its work and commits', async () => {
-  const written = await inTransaction(db, async (tx) => {
-    await tx`insert into notes values ('kept')`;
-    return ['kept'];
-  });
-  assert.deepEqual(written, ['kept']);
-  assert.equal((await db`select from notes where text = 'kept'`).length, 1);
-});
-
-test('a failed transaction rolls back and throws the same error', async () => {
-  const failure = new Error('on purpose');
-  const failing = inTransaction(db, async (tx) => {
-    await tx`insert into notes values ('lost')`;
-    throw failure;
-  });
-  await assert.rejects(failing, failure);
-  assert.equal((await db`select from notes where text = 'lost'`).length, 0);
-});
-
 test('a transaction is read committed, whatever the default of the database', async () => {
   const address = new URL(url);
   address.searchParams.set('default_transaction_isolation', 'serializable');

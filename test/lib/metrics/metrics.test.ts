@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { watchProcess } from '../../../src/lib/metrics/process.ts';
 import {
   createRecorder,
   type Family,
@@ -139,15 +138,6 @@ for (const [accept, type] of [
     assert.ok(response.headers.get('Content-Type')!.startsWith(`${type};`));
   });
 }
-
-test('the process reports its memory, processor time and event loop', async () => {
-  const families = await watchProcess()();
-  const of = (name: string) => families.find((family) => family.name === name);
-  assert.ok(of('process_resident_memory_bytes')!.samples[0]!.value > 1e6);
-  for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
-    assert.ok(of(name), name);
-  }
-});
 
 test('a process without file access reports no metric as 0', async () => {
   const script = fileURLToPath(

@@ -28,20 +28,7 @@ test('conformance reports undocumented fields at any depth', async () => {
   );
 });
 
-test('conformance reports missing fields and wrong types', async () => {
-  await assert.rejects(judge(Response.json({ data: [] })), /required property 'meta'/);
-  await assert.rejects(judge(Response.json({ ...list, meta: { total: '0' } })), /must be integer/);
-});
-
 test('conformance reports an undocumented status', async () => {
   await assert.rejects(judge(Response.json(list, { status: 201 })), /not in the document/);
   await assert.rejects(judge(Response.json(failure, { status: 418 })), /not in the document/);
-});
-
-test('conformance reports a success without a documented answer', async () => {
-  await assert.rejects(judge(Response.json(list), '/api/v1/nothing'), /not in the document/);
-});
-
-test('conformance reports an answer that is not JSON', async () => {
-  await assert.rejects(judge(new Response(JSON.stringify(list))), /is not JSON/);
 });

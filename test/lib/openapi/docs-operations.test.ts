@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { renderDocs, rowsOf, wordsOf } from '../../../src/lib/openapi/docs.tsx';
+import { renderDocs } from '../../../src/lib/openapi/docs.tsx';
 import { describeApi, type Operations } from '../../../src/lib/openapi/openapi.ts';
-import { jsonSchema } from '../../../src/lib/openapi/operation.ts';
 
 const answer = { about: 'a cup', schema: v.object({ id: v.string() }) };
 const operations: Operations = {
@@ -47,38 +46,3 @@ test('an operation lists all errors by status', () => {
   const listed = [...shown('write').matchAll(/<dt>(\d+)<\/dt>/g)].map(([, status]) => status);
   assert.deepEqual(listed, ['400', '401', '403', '404', '429', '500', '503']);
 });
-
-const rows = (entries: v.ObjectEntries) =>
-  rowsOf(jsonSchema(v.object(entries), 'input', {}), {}).map(({ path }) => path);
-const nested = (levels: number): v.GenericSchema =>
-  levels === 0 ? v.string() : v.object({ in: nested(levels - 1) });
-
-test('nested fields are shown to the fifth level', () => {
-  const levels = ['top', 'top.in', 'top.in.in', 'top.in.in.in', 'top.in.in.in.in'];
-  for (const deep of [4, 5, 6]) assert.deepEqual(rows({ top: nested(deep) }), levels, `${deep}`);
-  assert.deepEqual(rows({ top: nested(3) }), levels.slice(0, -1));
-});
-
-test('only the first alternative of a field is shown', () => {
-  const either = v.union([v.object({ one: v.string() }), v.object({ other: v.string() })]);
-  assert.deepEqual(rows({ either, list: v.array(either), maybe: v.nullable(either) }), [
-    'either',
-    'either.one',
-    'list',
-    'list[].one',
-    'maybe',
-    'maybe.one',
-  ]);
-});
-
-for (const [schema, words] of [
-  [v.pipe(v.number(), v.integer(), v.minValue(0)), 'integer, 0 or more'],
-  [v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)), 'integer, 0 to 10'],
-  [v.pipe(v.string(), v.maxLength(3)), 'string, at most 3 characters'],
-  [v.nullable(v.array(v.string())), 'list of string or null'],
-  [v.optional(v.picklist(['a', 'b']), 'a'), 'a | b, default a'],
-  [v.literal(0), '0'],
-] as const) {
-  test(`a schema is described as ${words}`, () =>
-    assert.equal(wordsOf(jsonSchema(schema, 'input', {}), {}), words));
-}

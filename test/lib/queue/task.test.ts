@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog } from '../../../src/lib/log/log.ts';
 import { jobRan, runJob } from '../../../src/lib/queue/task.ts';
-import { recordSpans } from '../../support/fakes/tracer.ts';
 import { keptLog } from '../../support/probe/log.ts';
 
 const causing = '0af7651916cd43dd8448eb211c80319c';
@@ -35,36 +33,5 @@ for (const { error, level } of ends) {
     const fields = { err: error?.message, task: 'things.do', job: '17', attempt: 3 };
     const line = [level, 'a job failed and will be tried again', fields];
     assert.deepEqual(lines, level ? [line] : []);
-  });
-}
-
-/** After an hour, the job only links to the trace of its cause. */
-for (const [minutes, isPart] of [
-  [0, true],
-  [59, true],
-  [61, false],
-] as const) {
-  test(`a job caused ${minutes} minutes ago is ${isPart ? 'part of' : 'linked to'} the trace of its cause`, async (t) => {
-    const spans = recordSpans(t);
-    const job = { task: 'things.do', id: '17', attempt: 3, traceparent };
-    const log = createLog({ level: 'silent' });
-    let own: string | null = null;
-    await runJob(log, { ...job, causedAt: minutesAgo(minutes) }, async (it) => {
-      own = it.traceparent;
-    });
-    const [{ attributes, ...span }, ...others] = spans as [(typeof spans)[0]];
-    assert.deepEqual(others, []);
-    assert.deepEqual(span, {
-      name: 'process things.do',
-      failed: false,
-      parentTrace: isPart ? causing : undefined,
-      linkedTraces: isPart ? [] : [causing],
-    });
-    assert.partialDeepStrictEqual(attributes, {
-      'messaging.message.id': '17',
-      'askback.job.attempt': 3,
-      'messaging.destination.name': 'things.do',
-    });
-    assert.equal(own, `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`);
   });
 }

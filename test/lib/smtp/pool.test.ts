@@ -404,21 +404,6 @@ for (const [MAIL, kind] of [
   });
 }
 
-test('accepted messages restore throttled connections one by one', async () => {
-  const throttle = createThrottle({ connections: 8, messagesPerSecond: null });
-  const send = async (ending: 'throttled' | 'fine') => {
-    const leave = await throttle.enter('a');
-    leave!(ending);
-    return throttle.state().limit;
-  };
-  assert.equal(await send('throttled'), 4);
-  const limits: number[] = [];
-  for (let message = 0; message < 30; message++) limits.push(await send('fine'));
-  const steps = [...new Set(limits)];
-  assert.deepEqual(steps, [4, 5, 6, 7, 8]);
-  assert.deepEqual(limits, limits.toSorted());
-});
-
 test('pauses of a throttling server grow to 30 seconds', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
