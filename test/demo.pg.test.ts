@@ -148,24 +148,6 @@ for (const survey of surveys) {
   });
 }
 
-test('the score of the demo falls after the update of the app and recovers', async () => {
-  const scores = await db<{ nps: number }[]>`
-    select (100.0 * (count(*) filter (where category = 'promoter')
-                       - count(*) filter (where category = 'detractor')) / count(*))::float8 as nps
-    from responses r
-    join surveys s on s.id = r.survey_id
-    cross join lateral (
-      select date_trunc('month', now() at time zone 'UTC') - interval '5 months' + interval '8 days' as update
-    ) u
-    where s.type = 'nps' and s.audience is null
-    group by case when r.created_at at time zone 'UTC' < update then 0
-                  when r.created_at at time zone 'UTC' < update + interval '45 days' then 1
-                  when r.created_at at time zone 'UTC' > update + interval '85 days' then 3 else 2 end
-    order by min(r.created_at)`;
-  const [before, during, , after] = scores.map(({ nps }) => nps);
-  assert.ok(before! - during! > 20 && after! - during! > 25, `${before} ${during} ${after}`);
-});
-
 test('the service sends no reminder and no delivery for the demo', async () => {
   const past = one(
     await db`

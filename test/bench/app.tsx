@@ -2,40 +2,19 @@ import { Hono } from 'hono';
 import { listen } from '../../src/lib/http/listen.ts';
 import { DataTable } from '../../src/web/app/lists.tsx';
 import { renderScreen } from '../../src/web/app/screen.tsx';
-import { applyLoad, get, type Measured, post } from './load.ts';
+import { applyLoad, get, type Measured } from './load.ts';
 import { number, type Section, table, verdict } from './report.ts';
 import { connections, measureScreens, ofMany, ofOne, type ScreenCost } from './screens.ts';
-import type { Service } from './service.ts';
 
 const seconds = 3;
 const warmUpSeconds = 2;
 const wantedPerSecond = 1500;
 const wantedShare = 0.4;
-const signIns = 50;
-const mostNpsMs = 100;
 
-/** Measures screens of the app with a session, and how fifty concurrent sign-ins affect other requests. */
+/** Measures screens of the app with a session. */
 export async function app(server: string): Promise<Section[]> {
   const floor = await measureRendering();
-  let nps: Measured | undefined;
-  const costs = await measureScreens(server, async (service, readKey) => {
-    nps = await measureSignIns(service, readKey);
-  });
-  return [screenSection(floor, costs), signInSection(nps!)];
-}
-
-/** Each sign-in has an unknown address, which costs as much as a wrong password. */
-async function measureSignIns({ port }: Service, key: string): Promise<Measured> {
-  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const posts = Array.from({ length: signIns }, (_, n) =>
-    post('/sign-in', `email=visitor-${n}%40example.com&password=glass+heron+tuesday`, form),
-  );
-  const asks = [get('/api/v1/nps', { 'X-API-Key': key })];
-  const [nps] = await Promise.all([
-    applyLoad({ port, requests: asks, connections: 4, seconds: 4, rate: 100 }),
-    applyLoad({ port, requests: posts, connections: signIns, seconds: 30, once: true }),
-  ]);
-  return nps;
+  return [screenSection(floor, await measureScreens(server))];
 }
 
 /** A page with a table of fifty rows, rendered by the same server without session and database. */
@@ -95,18 +74,3 @@ function screenSection(floor: Measured, costs: readonly ScreenCost[]): Section {
     ],
   };
 }
-
-const signInSection = (nps: Measured): Section => ({
-  title: `The app: ${signIns} sign-ins by password at once`,
-  lines: table(
-    ['', 'measured', 'expected', ''],
-    [
-      [
-        'GET /api/v1/nps meanwhile, p99',
-        `${number(nps.p99, 1)} ms`,
-        `under ${mostNpsMs} ms`,
-        verdict(nps.p99 < mostNpsMs),
-      ],
-    ],
-  ),
-});

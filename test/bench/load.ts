@@ -13,8 +13,6 @@ export type Load = {
   connections: number;
   seconds: number;
   once?: boolean;
-  /** Requests per second over all connections. Unlimited by default. */
-  rate?: number;
 };
 
 export type Measured = {
@@ -47,7 +45,7 @@ const lines = (headers: Readonly<Record<string, string>>) =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
 
-async function run({ port, requests, connections, seconds, once: onlyOnce, rate }: Load) {
+async function run({ port, requests, connections, seconds, once: onlyOnce }: Load) {
   const latencies: number[] = [];
   const refused: Record<string, number> = {};
   let next = 0;
@@ -55,17 +53,13 @@ async function run({ port, requests, connections, seconds, once: onlyOnce, rate 
     onlyOnce && next >= requests.length ? undefined : requests[next++ % requests.length];
   const begun = performance.now();
   const end = begun + seconds * 1000;
-  /** With a rate, each request has a planned time. Slow requests make later ones late. */
-  const due = () => (rate ? begun + (next * 1000) / rate : performance.now());
 
   const worker = async () => {
     const ask = openConnection(port);
     for (;;) {
-      const at = due();
-      const request = at < end && performance.now() < end ? take() : undefined;
+      const at = performance.now();
+      const request = at < end ? take() : undefined;
       if (request === undefined) return ask.close();
-      const wait = at - performance.now();
-      if (wait > 0) await new Promise((later) => setTimeout(later, wait));
       const status = await ask.send(request);
       latencies.push(performance.now() - at);
       if (status >= 300) refused[status] = (refused[status] ?? 0) + 1;

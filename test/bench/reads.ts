@@ -19,7 +19,6 @@ const seconds = 2.5;
 const warmUpSeconds = 3;
 const floorSeconds = 1.2;
 const samples = 200;
-const idleMs = 3000;
 
 type Cost = {
   name: string;
@@ -37,14 +36,13 @@ export async function reads(server: string): Promise<Section[]> {
     {
       title: `Reads: ${connections} connections, 1,000,000 responses of 200 organizations (55 % of them of one)`,
       lines: [
-        ...endpointTable(ofLarge.costs),
+        ...endpointTable(ofLarge),
         '',
         `Hono returning a constant through the same server: ${number(constant.perSecond)}/s, p50 ${number(constant.p50, 2)} ms, p99 ${number(constant.p99, 2)} ms. ` +
           `The floor runs the same SQL statements, including those for the key, directly through the driver on ${serviceConnections} connections.`,
       ],
     },
-    { title: 'Reads: cost of size and depth', lines: growthTable(ofLarge.costs, ofSmall.costs) },
-    { title: 'The process', lines: processTable(ofSmall) },
+    { title: 'Reads: cost of size and depth', lines: growthTable(ofLarge, ofSmall) },
   ];
 }
 
@@ -60,8 +58,6 @@ async function measureAll(server: string, size: Size, only?: readonly string[]) 
     const clients = await issueKeys(database.db);
     const service = await startService(database.url);
     try {
-      await new Promise((idle) => setTimeout(idle, idleMs));
-      const process = { readyMs: service.readyMs, idle: service.privateMegabytes() };
       const costs: Cost[] = [];
       const chosen = endpoints.filter(({ name }) => !only || only.includes(name));
       console.error('warming up...');
@@ -69,7 +65,7 @@ async function measureAll(server: string, size: Size, only?: readonly string[]) 
       for (const endpoint of chosen) {
         costs.push(await measureEndpoint({ database, service, clients }, endpoint));
       }
-      return { ...process, costs };
+      return costs;
     } finally {
       await service.stop();
     }
@@ -179,23 +175,6 @@ function growth(what: string, costly: Cost, cheap: Cost, most: number): string[]
   const bare = cheap.floor.perSecond / costly.floor.perSecond;
   const good = verdict(served <= most && bare <= most);
   return [what, `${number(served, 2)} times`, `${number(bare, 2)} times`, String(most), good];
-}
-
-function processTable({ readyMs, idle }: { readyMs: number; idle: number | null }): string[] {
-  return table(
-    ['', 'measured', 'expected', ''],
-    [
-      [
-        'ready on a migrated database',
-        `${number(readyMs)} ms`,
-        'under 500 ms',
-        verdict(readyMs < 500),
-      ],
-      idle === null
-        ? ['idle private memory', 'unknown here', 'under 60 MB', '']
-        : ['idle private memory', `${number(idle, 1)} MB`, 'under 60 MB', verdict(idle < 60)],
-    ],
-  );
 }
 
 type Endpoint = {

@@ -43,18 +43,10 @@ export type ScreenCost = {
 type Reader = { home: string; cookie: { Cookie: string } };
 
 /** Opens each screen over many connections at once. Each connection has its own session and member. */
-export async function measureScreens(
-  server: string,
-  alsoMeasure: AlsoMeasure,
-): Promise<ScreenCost[]> {
+export async function measureScreens(server: string): Promise<ScreenCost[]> {
   const shared = await withDatabase(server, async ({ url, db }) => {
-    const secrets = createSecrets([Buffer.alloc(32, 1)]);
-    const demo = await fillDemo({ db, secrets }, new Date());
-    return await withService(url, async (service) => {
-      const costs = await measureCrowd(service, db, ofOne);
-      await alsoMeasure(service, demo?.readKey ?? '');
-      return costs;
-    });
+    await fillDemo({ db, secrets: createSecrets([Buffer.alloc(32, 1)]) }, new Date());
+    return await withService(url, (service) => measureCrowd(service, db, ofOne));
   });
   const apart = await withDatabase(server, async ({ url, db }) => {
     await seed(db, sizeOfMany);
@@ -62,9 +54,6 @@ export async function measureScreens(
   });
   return [...shared, ...apart];
 }
-
-/** Additional measurements of the service with the demo. They get the service and a read key. */
-type AlsoMeasure = (service: Service, readKey: string) => Promise<void>;
 
 async function withDatabase<T>(server: string, work: (database: BenchDatabase) => Promise<T>) {
   const database = await benchDatabase(server);

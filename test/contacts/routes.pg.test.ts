@@ -94,15 +94,6 @@ test('posting a contact merges custom fields', async () => {
   assert.deepEqual((await rowOf(id))['properties'], { plan: 'paid', seats: 3, tags: ['a'] });
 });
 
-test('merged custom fields cannot exceed 16 KiB', async () => {
-  const org = await client();
-  const { id } = await org.save({ properties: { a: 'x'.repeat(9000) } });
-  const [status, error] = await org.refusal({ properties: { b: 'x'.repeat(9000) } });
-  assert.equal(status, 400);
-  assert.match(error, /^properties: .*16384 bytes/);
-  assert.deepEqual(Object.keys((await rowOf(id))['properties'] as object), ['a']);
-});
-
 test('concurrent posts of an address create one contact', async () => {
   const org = await client();
   const saved = await Promise.all(Array.from({ length: 8 }, () => org.save({ name: 'Ann' })));

@@ -106,20 +106,6 @@ test('upload lists skipped rows by line', async () => {
   assert.equal(dan?.name, 'Dan of two lines');
 });
 
-test('upload keeps quotes within values and trailing empty cells', async () => {
-  const where = await survey();
-  const text =
-    'email;name;language\nbob@people.test;Robert "Bob" Smith;de;;;\nann@people.test;5" Ann;\n';
-  await upload(where, text);
-  assert.deepEqual(
-    (await contactsOf(where)).map(({ name, properties }) => [name, properties]),
-    [
-      ['5" Ann', {}],
-      ['Robert "Bob" Smith', { language: 'de' }],
-    ],
-  );
-});
-
 test('upload replaces only the waiting list of the same member', async () => {
   const where = await survey();
   const other = {
@@ -225,21 +211,6 @@ test('upload looks for an address in the first thousand rows', async () => {
   const list = (rows: number) => `${'a,b\n'.repeat(rows)}ann@people.test,b\n`;
   await take(where, list(999));
   await assert.rejects(take(where, list(1000)), /no column contains email addresses/);
-});
-
-test('completed survey becomes active when a list adds a contact', async () => {
-  const where = await survey();
-  await upload(where, 'ann@people.test');
-  await db`
-    update surveys set status = 'completed', completed_by = 'answers', completed_at = now()
-    where id = ${where.surveyId}`;
-  const status = async (list: string) => {
-    await upload(where, list);
-    const [row] = await db`select status from surveys where id = ${where.surveyId}`;
-    return row!['status'] as string;
-  };
-  assert.equal(await status('ann@people.test'), 'completed');
-  assert.equal(await status('ann@people.test\nbob@people.test'), 'active');
 });
 
 test('upload that is imported twice is imported once', async () => {

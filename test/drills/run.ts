@@ -1,7 +1,6 @@
 import { chosenBy } from '../support/only-words.ts';
 import { binary } from '../support/processes/binary.ts';
 import { isBroken, type Line } from './books.ts';
-import { crowd } from './crowd.ts';
 import { failover } from './failover.ts';
 import { fullDisk } from './full-disk.ts';
 import { behindPooler } from './pooled.ts';
@@ -23,7 +22,6 @@ import { rollingRestarts } from './rolling.ts';
  */
 const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<Line[]>>> = {
   'rolling restarts': rollingRestarts,
-  'crowd of clients': crowd,
   'behind a pooler': behindPooler,
   'replica behind and dead': failingReplica,
   'leader killed': (options) => failover({ way: 'killed', route: 'hosts' }, options),

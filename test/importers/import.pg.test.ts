@@ -309,26 +309,3 @@ test('--dry-run reports everything and writes nothing', async () => {
   assert.match(stdout, /^in the file +4 /m);
   assert.deepEqual(await everythingOf(organization), before);
 });
-
-test('import skips erased people', async () => {
-  const { organization, survey } = await ask(db);
-  const path = file('erased.csv', samples.delightedResponses);
-  await take('delighted', survey, path);
-  const words = ['person', 'erase', '--org', organization, '--email', 'ann@people.test'];
-  assert.equal((await run(...words, '--scores', 'delete')).code, 0);
-
-  const { code, stdout } = await take('delighted', survey, path);
-  assert.equal(code, 0);
-  assert.match(stdout, /^of erased people +2 +skipped$/m);
-  assert.match(
-    stdout,
-    /^File and survey differ\. Missing in the survey: 2 responses \(2 of erased people\)\.$/m,
-  );
-  const unsubscribed = file('list.csv', 'Email,Unsubscribed At\nann@people.test,2024-05-01\n');
-  await take('delighted', survey, unsubscribed);
-  for (const table of ['contacts', 'suppressions']) {
-    const rows = await db`
-      select from ${db(table)} where org_id = ${organization} and lower(email) = 'ann@people.test'`;
-    assert.equal(rows.length, 0, table);
-  }
-});

@@ -69,24 +69,6 @@ test('every row is counted and the first twenty invalid ones listed', async () =
   assert.equal(countUnderstood(file), 4);
 });
 
-test('people and suppressions are counted', async () => {
-  const { file } = await counted(
-    exportOf(
-      ['Email', 'Unsubscribed', 'Bounced'],
-      [
-        ['a@people.test'],
-        ['b@people.test', '1'],
-        ['c@people.test', '', '1'],
-        ['d@people.test'],
-        [''],
-      ],
-    ),
-  );
-  const { people, unsubscribed, bounced, passed } = file;
-  assert.deepEqual([people, unsubscribed, bounced, passed], [2, 1, 1, { 'without address': 1 }]);
-  assert.equal(countUnderstood(file), 4);
-});
-
 test('file has at most a million rows', async () => {
   const file = { ...zeroFileCounts(), rows: 999_998 };
   const { plan } = responses;
@@ -135,13 +117,6 @@ test('report shows columns, rows, figures and invalid rows', async () => {
   ]) {
     assert.match(text, part);
   }
-});
-
-test('dry run reports that nothing was written', async () => {
-  const people = exportOf(['Email'], [['a@people.test'], ['no address']]);
-  const text = reportText(people, await reported(people), true);
-  assert.match(text, /nothing was written/);
-  assert.doesNotMatch(text, /promoters|and \d+ more/);
 });
 
 const agreements: [

@@ -130,21 +130,6 @@ test('last line of a person or address counts', async () => {
   assert.deepEqual([...suppressions], [{ created_at: new Date('2024-03-05T00:00:00Z') }]);
 });
 
-test('completed survey becomes active with new people', async () => {
-  const writer = await survey();
-  await imported(writer, 'Email\nann@people.test\n');
-  await db`
-    update surveys set status = 'completed', completed_by = 'answers', completed_at = now()
-    where id = ${writer.surveyId}`;
-  const status = async (text: string) => {
-    await imported(writer, text);
-    const [row] = await db`select status from surveys where id = ${writer.surveyId}`;
-    return row!['status'] as string;
-  };
-  assert.equal(await status('Email,Name\nann@people.test,Ann\n'), 'completed');
-  assert.equal(await status('Email\nann@people.test\nbob@people.test\n'), 'active');
-});
-
 test('import waits for a running erasure and skips the person', async () => {
   const writer = await survey();
   const text = 'Email\nann@people.test\nbob@people.test\n';

@@ -107,29 +107,6 @@ test('erasing again returns the same receipt', async () => {
   assert.deepEqual((await other.call('GET', '/v1/erasures')).json['data'], []);
 });
 
-test('erased address is refused by every source', async () => {
-  const { id, of, person, erase, call } = await scene();
-  await person();
-  await erase();
-  const added = await call('POST', '/v1/contacts', {
-    survey_id: of.survey_id,
-    email: 'ADA@people.test',
-  });
-  assert.deepEqual([added.status, added.json['code']], [409, 'erased']);
-  const contacts = [{ email: 'Ada@people.test', name: 'Ada' }, { email: 'ada@people.test' }];
-  const { json } = await call('POST', `/v1/surveys/${of.survey_id}/send`, { contacts });
-  const sent = json['data'] as { contacts: []; results: { status: string; reason_code: string }[] };
-  assert.deepEqual(sent.contacts, []);
-  assert.deepEqual(
-    sent.results.map(({ status, reason_code }) => `${status} ${reason_code}`),
-    ['duplicate erased', 'duplicate repeated'],
-  );
-  assert.equal((await db`select from contacts where org_id = ${id}`).length, 0);
-  await assert.rejects(makeContact(db, of, { email: 'ADA@people.test' }), {
-    constraint_name: 'contacts_are_not_erased',
-  });
-});
-
 test('unblocked address can be added and erased again', async () => {
   const { id, of, person, erase, call } = await scene();
   await person();
@@ -236,19 +213,6 @@ test('erasure includes a contact that is being added', async () => {
   });
   assert.equal((await erasing!).data.counts['contacts'], 2);
   assert.equal((await db`select from contacts where org_id = ${id}`).length, 0);
-});
-
-test('embed properties are stored without an erased address', async () => {
-  const { id, of, person, erase } = await scene();
-  await person();
-  await erase();
-  const [survey] = await db`select share_id from surveys where id = ${of.survey_id}`;
-  const properties = JSON.stringify({ plan: 'pro', by: 'ADA@people.test.', of: 'bob@people.test' });
-  const body = new URLSearchParams({ score: '3', properties });
-  const answer = await app.request(`/e/${survey?.['share_id']}`, { method: 'POST', body });
-  assert.equal(answer.status, 200);
-  const rows = await db`select properties from responses where org_id = ${id}`;
-  assert.deepEqual([...rows], [{ properties: { plan: 'pro', of: 'bob@people.test' } }]);
 });
 
 test('erasure redacts the address in other contacts', async () => {

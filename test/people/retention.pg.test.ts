@@ -5,7 +5,6 @@ import { applyRetention } from '../../src/people/retention.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
-import { memberBrowser } from '../support/probe/member.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
 
 const { db } = await testDatabase();
@@ -68,26 +67,6 @@ test('retention deletes comments and keeps scores', async () => {
   await applyRetention({ db });
   assert.equal((await acts()).length, 1);
   await assertTalliesHold(db);
-});
-
-test('deleted comment is no longer found by sentiment', async () => {
-  const { org, of } = await scene({ keep_comments_days: days });
-  for (const [comment, created_at] of everyAge) {
-    const response_id = await makeResponse(db, of, { comment, created_at });
-    await db`
-      insert into analyses (org_id, response_id, provider, sentiment)
-      values (${org}, ${response_id}, 'test', 'negative')`;
-  }
-  await applyRetention({ db });
-  const found = await db`
-    select r.comment
-    from response_facets f
-    join responses r on r.org_id = f.org_id and r.id = f.response_id
-    where f.org_id = ${org} and f.facet = facet_of('sentiment', '', 'negative')`;
-  assert.deepEqual(
-    found.map(({ comment }) => comment),
-    ['young'],
-  );
 });
 
 test('retention deletes an inactive contact and keeps its score', async () => {
@@ -298,28 +277,6 @@ test('retention deletes several batches in one run', async () => {
   assert.deepEqual({ ...left }, { comments: 1, contacts: 1, mails: 0 });
   assert.deepEqual(await acts(), [{ ...none, comments: 401, contacts: 401, mails: 1001 }]);
   await assertTalliesHold(db);
-});
-
-test('usage screen and audit log show the last retention run', async () => {
-  const { org, of } = await scene({ keep_comments_days: days, keep_openings_days: days });
-  const { home, get } = await memberBrowser(db, { org });
-  const usage = async () =>
-    (await (await get(`${home}/settings/usage`)).text()).replace(/<[^>]*>/g, ' ');
-  assert.doesNotMatch(await usage(), /Last automatic deletion/);
-  await makeResponse(db, of, { comment: 'old', created_at: ages.old });
-  await applyRetention({ db });
-  assert.match(await usage(), /Last automatic deletion.*: 1 comment\s/s);
-  for (const comment of ['old too', 'as old']) {
-    await makeResponse(db, of, { comment, created_at: ages.old });
-  }
-  const contact_id = await makeContact(db, of);
-  await db`
-    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
-    values (${org}, ${of.survey_id}, ${contact_id}, 'view', 'GET', ${ages.old})`;
-  await applyRetention({ db });
-  assert.match(await usage(), /: 2 comments, 1 link visit\s/);
-  const audit = await (await get(`${home}/settings/audit`)).text();
-  assert.match(audit, /Deleted data that had passed its retention period/);
 });
 
 test('retention erases texts of old events that respondents removed later', async () => {

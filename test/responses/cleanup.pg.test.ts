@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { enqueue } from '../../src/jobs.ts';
 import { cleanUpVisits } from '../../src/responses/erase.ts';
 import { listHistory } from '../../src/sends/queries.ts';
-import { crontab, tasks } from '../../src/tasks.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { workOn } from '../support/probe/jobs.ts';
-import { until } from '../support/probe/until.ts';
 
-const { db, url } = await testDatabase();
+const { db } = await testDatabase();
 
 async function contact() {
   const org_id = await makeOrganization(db);
@@ -70,15 +66,4 @@ test('a response stays on hold after its visits are deleted', async () => {
 
   const [answer] = await db`select held_reason from responses where id = ${id}`;
   assert.deepEqual([answer?.['held_reason'], await one.visits()], ['hidden_link', []]);
-});
-
-test('a nightly job deletes old visits', async (t) => {
-  const one = await contact();
-  await visited(one, 'view', '100 days');
-  assert.ok(crontab.some(({ task }) => task === 'responses.clean_up'));
-  await workOn(t, { url, tasks: tasks(taskTools(db)), crontab });
-
-  await enqueue(db, [{ task: 'responses.clean_up', payload: {} }]);
-
-  await until('the visit is deleted', async () => (await one.visits()).length === 0);
 });

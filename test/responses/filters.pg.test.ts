@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { json } from '../../src/lib/db/db.ts';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
-import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { reader } from '../support/probe/read.ts';
@@ -40,10 +39,6 @@ const tagOf = async (orgId: string, name: string) => {
 };
 const tag = (org_id: string, response_id: string, tag_id: string) =>
   db`insert into response_tags ${db({ org_id, response_id, tag_id })}`;
-const analyze = (orgId: string, id: string, sentiment: string | null) => db`
-  insert into analyses (org_id, response_id, sentiment, provider) values (${orgId}, ${id}, ${sentiment}, 'test')
-  on conflict (org_id, response_id) do update set sentiment = excluded.sentiment`;
-
 test('filters properties by exact text or JSON at the top level', async () => {
   const org = await client();
   const properties = {
@@ -128,20 +123,6 @@ test('a filter by several tags requires all of them', async () => {
   assert.equal(await org.status('/api/v1/responses?tag=urgent'), 400);
 });
 
-test('filters by the sentiment of the newest analysis', async () => {
-  const org = await client();
-  const mine = await org.respond({ comment: 'Hm' });
-  await analyze(org.id, mine, 'negative');
-  assert.deepEqual(await org.found('sentiment=negative'), new Set([mine]));
-  await analyze(org.id, mine, 'mixed');
-  assert.deepEqual(await org.found('sentiment=negative'), new Set());
-  assert.deepEqual(await org.found('sentiment=mixed'), new Set([mine]));
-  await analyze(org.id, mine, null);
-  assert.deepEqual(await org.found('sentiment=mixed'), new Set());
-  await analyze(org.id, mine, 'positive');
-  assert.equal(await org.counted('sentiment=positive'), 1);
-});
-
 test('filters by a theme of the newest analysis', async () => {
   const org = await client();
   const read = (id: string, themes: string[]) => db`
@@ -185,97 +166,6 @@ test('filters find responses on hold separately', async () => {
   for (const query of ['property.plan=pro', `tag=${label}&property.plan=pro`]) {
     assert.deepEqual(await org.found(query), new Set([held]), query);
     assert.deepEqual(await org.found(`held=true&${query}`), new Set(), query);
-  }
-});
-
-test('filters by type and audience agree with the score', async () => {
-  const org = await client();
-  const nps = await org.respond({ comment: 'Good', score: 9 });
-  const of = async (over: Record<string, unknown>) => {
-    const survey_id = await makeSurvey(db, org.id, over);
-    const response = { comment: 'Fine', category: 'detractor', score: 1 };
-    return await makeResponse(db, { org_id: org.id, survey_id }, response);
-  };
-  const stars = await of({ type: 'star5' });
-  const staff = await of({ type: 'nps', audience: 'employee' });
-  const found = {
-    'type=nps': [nps, staff],
-    'type=star5': [stars],
-    'type=thumbs': [],
-    'audience=employee': [staff],
-    'audience=customer': [nps, stars],
-    'type=nps&audience=customer': [nps],
-    'type=nps&category=detractor': [staff],
-    'type=nps&has_comment=false': [],
-    'type=nps&search=Fine': [staff],
-    [`survey_id=${org.survey}&type=star5`]: [],
-  };
-  for (const [query, ids] of Object.entries(found)) {
-    assert.deepEqual(await org.found(query), new Set(ids), query);
-    const exported = await app.request(`/api/v1/responses/export?format=jsonl&${query}`, {
-      headers: org.headers,
-    });
-    const lines = (await exported.text()).split('\n').filter((line) => line !== '');
-    assert.equal(lines.length, ids.length, `export of ${query}`);
-  }
-  for (const query of ['type=nps', 'type=star5', 'type=nps&audience=customer']) {
-    assert.equal(await org.counted(query), (await org.found(query)).size, query);
-  }
-  assert.equal(await org.status('/api/v1/responses?type=stars'), 400);
-});
-
-test('filters by comment, language, state and owner', async () => {
-  const org = await client();
-  const [member] = await db<{ id: string }[]>`
-    insert into members (email, name) values ('Ann@acme.test', 'Ann') returning id`;
-  const other = (await client()).id;
-  for (const [of, id] of [
-    [org.id, member!.id],
-    [other, member!.id],
-    [org.id, await makeMember(db, { email: 'ben@acme.test' })],
-    [other, await makeMember(db, { email: 'bob@acme.test' })],
-  ] as const)
-    await joinOrganization(db, { org: of, member: id, role: 'editor' });
-  const happy = await org.respond({ comment: 'Good', language: 'de' });
-  const angry = await org.respond({ category: 'detractor', score: 2, owner_id: member!.id });
-  const done = await org.respond({
-    category: 'detractor',
-    score: 1,
-    chosen_state: 'done',
-    comment: 'Bad',
-  });
-
-  assert.deepEqual(await org.found('has_comment=true'), new Set([happy, done]));
-  assert.deepEqual(await org.found('has_comment=false'), new Set([angry]));
-  assert.deepEqual(await org.found('has_comment=true&category=detractor'), new Set([done]));
-  assert.deepEqual(await org.found('has_comment=false&category=promoter'), new Set());
-  const held = {
-    held_reason: 'hidden_link',
-    comment: 'Odd',
-    category: 'detractor',
-    language: 'de',
-  };
-  const odd = await org.respond(held);
-  for (const more of ['', '&state=open', '&language=de', '&state=open&language=de']) {
-    assert.deepEqual(await org.found(`held=true&has_comment=true${more}`), new Set([odd]), more);
-  }
-  assert.deepEqual(await org.found('has_comment=true&language=de'), new Set([happy]));
-  assert.deepEqual(await org.found('has_comment=false&language=de'), new Set());
-  assert.deepEqual(await org.found('language=de'), new Set([happy]));
-  assert.deepEqual(await org.found('state=open'), new Set([angry]));
-  assert.deepEqual(await org.found('state=done&has_comment=true'), new Set([done]));
-  assert.deepEqual(await org.found('owner=ann%40acme.test'), new Set([angry]));
-  for (const email of ['ben%40acme.test', 'bob%40acme.test', 'cy%40acme.test'])
-    assert.deepEqual(await org.found(`owner=${email}`), new Set(), email);
-  assert.deepEqual(await org.found('owner=none'), new Set([happy, done]));
-  assert.deepEqual(await org.found('owner=none&state=done'), new Set([done]));
-  for (const query of [
-    'has_comment=1',
-    'has_comment=true&has_comment=true',
-    'state=closed',
-    'sentiment=angry',
-  ]) {
-    assert.equal(await org.status(`/api/v1/responses?${query}`), 400, query);
   }
 });
 

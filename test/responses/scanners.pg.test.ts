@@ -97,10 +97,3 @@ test('a machine that posts one score after another goes on hold', async () => {
   await post(asked.personal, { score: '7' });
   assert.deepEqual(await heldFor(asked), [null]);
 });
-
-test('at most 60 visits a minute to a link are recorded', async () => {
-  const { personal, contact } = await ask(db);
-  for (let times = 0; times < 70; times++) await get(personal);
-  const visits = await db`select from link_visits where contact_id = ${contact}`;
-  assert.equal(visits.length, 60);
-});

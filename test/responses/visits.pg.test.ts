@@ -39,18 +39,6 @@ test('a link has its counted answer and its newest mail', async () => {
   assert.deepEqual(await of(), [5, 'newest']);
 });
 
-test('a link opened a hundred times records 60 visits a minute', async () => {
-  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
-  for (let n = 0; n < 100; n++) await visitPersonalLink(db, 'token-4000', visit);
-  const link = await visitPersonalLink(db, 'token-4000', visit);
-  assert.equal(link?.visits.length, 60);
-  const recorded = await db`
-    select from link_visits
-    where contact_id = (select id from contacts where token = 'token-4000')
-      and visited_at > now() - interval '1 minute'`;
-  assert.equal(recorded.length, 60);
-});
-
 test('a link lists the newest 60 visits of the last minute', async () => {
   const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
   await db.begin(async (tx) => {

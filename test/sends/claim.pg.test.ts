@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { maxPropertiesBytes } from '../../src/limits.ts';
 import { type ClaimRequest, claim, dryRunClaim } from '../../src/sends/claim.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -106,26 +105,6 @@ test('send stores each address once, but no erased one', async () => {
     ],
   );
   assert.equal((await mailsOf(survey)).length, 2);
-});
-
-test('contact whose merged properties are too large is invalid', async () => {
-  const survey = await scene();
-  const large = (name: string) => ({ [name]: 'x'.repeat(maxPropertiesBytes * 0.6) });
-  await claim(db, survey, requestOf({ email: fresh, properties: large('a') }));
-  await db`delete from mails where org_id = ${survey.orgId}`;
-  const before = await contactsOf(survey);
-  for (const judge of [
-    async (request: ClaimRequest) => (await dryRunClaim(db, survey, request.submitted)).judgements,
-    async (request: ClaimRequest) => (await claim(db, survey, request)).judgements,
-  ]) {
-    const request = requestOf({ email: fresh, name: 'Ben', properties: large('b') });
-    const [judgement] = await judge(request);
-    assert.ok(judgement && 'reason' in judgement);
-    assert.equal(judgement.reason_code, 'invalid_contact');
-    assert.match(judgement.reason, /^properties together with the existing ones, /);
-  }
-  assert.deepEqual([...(await contactsOf(survey))], [...before]);
-  assert.equal((await mailsOf(survey)).length, 0);
 });
 
 test('dry run of a claim writes nothing', async () => {

@@ -105,28 +105,6 @@ async function story() {
   return { org_id, email };
 }
 
-test('contact why lists all events, oldest first', async () => {
-  const { org_id, email } = await story();
-  const { stdout } = await run('contact', 'why', '--org', org_id, '--email', email, '--json');
-  const { events } = JSON.parse(stdout);
-  assert.deepEqual(
-    events.map((event: Record<string, unknown>) => [
-      event['what'],
-      event['reason_code'],
-      event['reason'],
-    ]),
-    [
-      ['added', null, null],
-      ['failed', 'refused', '554 5.7.1 no'],
-      ['sent', null, null],
-      ['opened', null, `2 times, last on ${day}T08:04:00.000Z`],
-      ['answered', null, 'score 9'],
-      ['unsubscribed', null, null],
-      ['blocked', 'unsubscribed', 'has unsubscribed'],
-    ],
-  );
-});
-
 test('contact why shows the Message-ID and the reply of the server', async () => {
   const { org_id, email } = await story();
   const { stdout } = await run('contact', 'why', '--org', org_id, '--email', email, '--json');

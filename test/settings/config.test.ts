@@ -66,18 +66,6 @@ for (const [what, [environment, sentence]] of Object.entries(refusals)) {
   });
 }
 
-test('errors of the SMTP URL are reported without its password', () => {
-  const ASKBACK_SMTP_URL = 'smtp://ann:se%cret@mail.test?tls=maybe&connections=0&speed=9';
-  const complaints = complaintsOf({ ASKBACK_SMTP_URL, PORT: 'x' });
-  assert.deepEqual(complaints, [
-    'PORT: must be a whole number',
-    'ASKBACK_SMTP_URL: tls must be required, opportunistic or none',
-    'ASKBACK_SMTP_URL: has a user or password that is not percent-encoded',
-    'ASKBACK_SMTP_URL: connections must be a whole number from 1 to 100',
-    'ASKBACK_SMTP_URL: has an unknown setting speed',
-  ]);
-});
-
 test('an invalid DKIM key is reported', () => {
   const dkim = { ASKBACK_DKIM_DOMAIN: 'acme.test', ASKBACK_DKIM_SELECTOR: 's1' };
   const { privateKey } = generateKeyPairSync('ed25519');

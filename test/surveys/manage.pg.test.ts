@@ -83,14 +83,8 @@ for (const [field, value, complaint] of [
     'Hello {{frist_name}}',
     /question_text: \{\{frist_name\}\} is not a placeholder/,
   ],
-  ['subject', 'One {{plan}}', /subject: /],
-  ['from_email', 'ann', /from_email: is not an email address/],
-  ['type', 'stars', /type: must be one of nps/],
-  ['follow_up', { promoter: 'a\nb' }, /follow_up/],
-  ['texts', { de: { subject: 'x' } }, /question_text is required/],
   ['texts', { en: { question_text: 'x' } }, /texts: en is the survey's own language/],
   ['embed', { origins: ["https://a.test; script-src 'x'"] }, /origin/],
-  ['audience', 'employee', /audience: only an nps survey/],
 ] as const) {
   test(`rejects ${field} ${JSON.stringify(value).slice(0, 50)}`, async () => {
     const org = await client();
