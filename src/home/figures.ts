@@ -25,7 +25,7 @@ import {
   typeFacts,
 } from '../survey-types.ts';
 import { facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
-import { hasEnough, movingDays, movingSteps, type Step, type StepKind } from './steps.ts';
+import { hasEnough, movingDaysOf, movingSteps, type Step, type StepKind } from './steps.ts';
 
 export type Selection = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
@@ -82,6 +82,7 @@ async function readMovingSteps(
   selection: Selection,
 ): Promise<MeasuredSteps> {
   const { period, timeZone, scope } = selection;
+  const movingDays = movingDaysOf(period);
   const first = addDays(period.from, 1 - movingDays);
   const edges = Array.from({ length: period.days + movingDays }, (_, at) => addDays(first, at));
   const starts = edges.slice(0, -1);
@@ -94,7 +95,7 @@ async function readMovingSteps(
   const days = tallies.map((tally, at) => ({ start: starts[at]!, ...tally }));
   const steps = movingSteps(days, period);
   return {
-    by: 'moving',
+    by: movingDays,
     steps: measureSteps(scope.type, steps, { variance, scores: totalOf(sumOf(days)) }),
   };
 }

@@ -15,7 +15,7 @@ import { count, DataTable, withQuery } from '../web/app/lists.tsx';
 import { type Comparison, type MeasuredValue, sampledResponses } from './comparison.ts';
 import { PropertyChoice } from './parts.tsx';
 import { type HomeScope, propertyParameter, scopeQuery } from './rules.ts';
-import { numberColumns, scoreTexts } from './score.tsx';
+import { numberColumns, partNames, scoreTexts } from './score.tsx';
 
 export type Reasons = { themes: readonly MeasuredTheme[]; comparison: Comparison };
 
@@ -128,8 +128,10 @@ export function ThemesCard({ path, scope, period, themes, note }: ThemesProps) {
   );
 }
 
+type Score = Pick<Measured, 'value' | 'interval'>;
+
 /** The interval of a score on its scale. Green above the middle, red below, grey if it includes the middle. */
-export function ScoreRange({ type, measured }: { type: SurveyType; measured: Measured }) {
+export function ScoreRange({ type, measured }: { type: SurveyType; measured: Score }) {
   const { value, interval } = measured;
   if (value === null) return null;
   const bounds = boundsOf(type);
@@ -142,7 +144,7 @@ export function ScoreRange({ type, measured }: { type: SurveyType; measured: Mea
   );
 }
 
-export function toneOf({ interval }: Measured, middle: number) {
+export function toneOf({ interval }: Pick<Measured, 'interval'>, middle: number) {
   if (interval && interval.low > middle) return 'is-good';
   return interval && interval.high < middle ? 'is-poor' : 'is-even';
 }
@@ -223,7 +225,8 @@ const ValueTable = ({ type, by, values }: TableProps) => (
       nowrap
       columns={[
         by,
-        ...numberColumns('Score', '95% interval', 'Promoters', 'Detractors', 'Responses'),
+        ...numberColumns('Score', '95% interval'),
+        ...numberColumns(partNames(type)[0]!, partNames(type).at(-1)!, 'Responses'),
       ]}
       rows={values.map(({ value, measured, counted }) => {
         const { total } = measured;

@@ -114,8 +114,6 @@ export type HomePeriod = {
   interval: TrendInterval;
 };
 
-export const daysByDay = 31;
-
 export type PeriodQuery = Partial<Record<'period' | 'date_from' | 'date_to', string | undefined>>;
 
 /** Dates take precedence over a named period. */
@@ -143,7 +141,7 @@ function customPeriod(from: string, to: string): HomePeriod | PeriodMistakes {
 function periodOf(name: HomePeriod['name'], from: string, to: string): HomePeriod {
   const days = Temporal.PlainDate.from(from).until(to).days + 1;
   const before = { from: addDays(from, -days), to: addDays(from, -1) };
-  const interval = days <= daysByDay ? 'day' : days <= 200 ? 'week' : 'month';
+  const interval = days <= 31 ? 'day' : days <= 200 ? 'week' : 'month';
   return { name, from, to, days, before, interval };
 }
 

@@ -38,7 +38,10 @@ import type { StepKind } from './steps.ts';
 
 export const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
 
-export const scoreTexts = (type: SurveyType, { value, interval }: Measured) => [
+export const scoreTexts = (
+  type: SurveyType,
+  { value, interval }: Pick<Measured, 'value' | 'interval'>,
+) => [
   value === null ? '–' : formatValue(type, value),
   interval === null ? '–' : formatInterval(type, interval),
 ];
@@ -73,7 +76,7 @@ export async function surveyTrend(
   const path = `/o/${slug}/responses`;
   return (
     <>
-      <div class="grid main-side">
+      <div class="grid main-side level">
         <section class="card" aria-labelledby="trend-heading">
           <div class="title">
             <h2 id="trend-heading">Trend</h2>
@@ -153,8 +156,9 @@ const stepTexts = {
   day: { title: 'by day', head: 'Day', name: '' },
   week: { title: 'by week', head: 'Week of', name: 'Week of ' },
   month: { title: 'by month', head: 'Month', name: '' },
-  moving: { title: 'of the last 30 days', head: '30 days to', name: '30 days to ' },
-} as const;
+  30: { title: 'of the last 30 days', head: '30 days to', name: '30 days to ' },
+  90: { title: 'of the last 90 days', head: '90 days to', name: '90 days to ' },
+} as const satisfies Record<StepKind, unknown>;
 
 type ScoreProps = Omit<TrendFigures, 'asked'> & {
   type: SurveyType;
@@ -239,9 +243,11 @@ export function ChangeLead({ lead, change }: { lead: string; change: Change | nu
   );
 }
 
+const isMoving = (by: StepKind) => typeof by === 'number';
+
 const TrendLegend = ({ by }: { by: StepKind }) => (
   <p class="legend">
-    <span class="key line">{by === 'moving' ? 'Last 30 days' : 'Score'}</span>
+    <span class="key line">{isMoving(by) ? `Last ${by} days` : 'Score'}</span>
     <span class="key band">95% interval</span>
     <span class="key pile">Responses</span>
   </p>
@@ -258,16 +264,29 @@ const Categories = ({ tally, type, responses }: ScoreProps) => (
   />
 );
 
-/** Promoters, passives and detractors as parts of a bar. A thumb is never passive. */
+/** Promoters, passives and detractors as parts of a bar, under the names of the scale. A thumb is never passive. */
 export const categoryParts = (
   type: SurveyType,
   { promoters, passives, detractors }: Pick<Counted, 'promoters' | 'passives' | 'detractors'>,
 ) =>
   [
-    { category: 'promoter', tone: 'is-promoter', name: 'Promoters', share: promoters },
-    { category: 'passive', tone: 'is-passive', name: 'Passives', share: passives },
-    { category: 'detractor', tone: 'is-detractor', name: 'Detractors', share: detractors },
-  ].filter(({ category }) => type !== 'thumbs' || category !== 'passive');
+    { category: 'promoter', tone: 'is-promoter', share: promoters },
+    { category: 'passive', tone: 'is-passive', share: passives },
+    { category: 'detractor', tone: 'is-detractor', share: detractors },
+  ].flatMap((part, at) => {
+    const name = (scaleNames[type] ?? categoryNames)[at];
+    return name ? { ...part, name } : [];
+  });
+
+const categoryNames = ['Promoters', 'Passives', 'Detractors'];
+/** Scores that are a share already have a name for it. */
+const scaleNames: Partial<Record<SurveyType, readonly (string | null)[]>> = {
+  csat: ['Satisfied', 'Neutral', 'Dissatisfied'],
+  thumbs: ['Thumbs up', null, 'Thumbs down'],
+};
+
+export const partNames = (type: SurveyType) =>
+  categoryParts(type, { promoters: 0, passives: 0, detractors: 0 }).map(({ name }) => name);
 
 type TrendProps = Pick<ScoreProps, 'type' | 'timeZone' | 'by' | 'steps'>;
 
@@ -294,14 +313,7 @@ function Trend({ type, timeZone, by, steps }: TrendProps) {
       steps={steps.map((step) => shownStep(step, type, by))}
       columns={[
         { head: stepTexts[by].head },
-        ...numberColumns(
-          'Score',
-          '95% interval',
-          'Promoters',
-          'Passives',
-          'Detractors',
-          'Responses',
-        ),
+        ...numberColumns('Score', '95% interval', ...partNames(type), 'Responses'),
       ]}
     />
   );
@@ -321,13 +333,13 @@ function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: Step
     cells: [
       score,
       sure,
-      ...[step.promoters, step.passives, step.detractors, total].map((number) => count(number)),
+      ...[...categoryParts(type, step).map(({ share }) => share), total].map(count),
     ],
     parts,
     tip: [
       value === null ? 'No responses' : `${score}${interval === null ? '' : ` · ${sure}`}`,
       `${name}: ${counted(total, 'response')}`,
-      `${by === 'moving' ? 'Bar: ' : ''}${parts.map(({ share, category }) => counted(share, category)).join(', ')}`,
+      `${isMoving(by) ? 'Bar: ' : ''}${parts.map(({ share, name }) => `${name} ${count(share)}`).join(', ')}`,
     ],
   };
 }
@@ -340,11 +352,14 @@ const formatTick = (type: SurveyType, value: number) =>
 const inUtc = (options: Intl.DateTimeFormatOptions) =>
   lazy(() => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }));
 const dayAndMonth = inUtc({ day: 'numeric', month: 'short' });
+const dayInYear = inUtc({ day: 'numeric', month: 'short', year: 'numeric' });
 const monthAndYear = inUtc({ month: 'short', year: 'numeric' });
 const whole = inUtc({ day: 'numeric', month: 'long', year: 'numeric' });
 
 const shortDay = (day: string, by: StepKind) =>
-  (by === 'month' ? monthAndYear : dayAndMonth)().format(new Date(`${day}T00:00:00Z`));
+  (by === 'month' ? monthAndYear : by === 90 ? dayInYear : dayAndMonth)().format(
+    new Date(`${day}T00:00:00Z`),
+  );
 
 function longDay(day: string) {
   return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;

@@ -1,15 +1,15 @@
 import { startOf, type TrendInterval } from '../responses/trend.ts';
 import { type Counted, totalOf } from '../survey-types.ts';
-import { daysByDay, type HomePeriod, sumOf } from './rules.ts';
+import { type HomePeriod, sumOf } from './rules.ts';
 
 /** `start` is the first day. A moving step also has the responses of its own days. */
 export type Step = { start: string; own?: Counted } & Counted;
 
-/** `moving` is the score of the 30 days up to and including `start`. */
-export type StepKind = TrendInterval | 'moving';
+/** A number is the score of so many days up to and including `start`. */
+export type StepKind = TrendInterval | MovingDays;
+type MovingDays = 30 | 90;
 
 const minMedian = 10;
-export const movingDays = 30;
 
 /** Checks the median of steps with responses, because scores of few responses jump. */
 export function hasEnough(steps: readonly Step[]): boolean {
@@ -18,10 +18,15 @@ export function hasEnough(steps: readonly Step[]): boolean {
   return (median ?? 0) >= minMedian;
 }
 
-/** 30-day scores by day or week. `days` are the 29 days before the period, then the days of the period. */
-export function movingSteps(days: readonly Step[], { days: length }: Pick<HomePeriod, 'days'>) {
+/** A long period has few steps, so each one counts more days. Otherwise the line of a few responses a week jumps. */
+export const movingDaysOf = ({ interval }: Pick<HomePeriod, 'interval'>): MovingDays =>
+  interval === 'month' ? 90 : 30;
+
+/** Scores of the last 30 or 90 days. `days` begin that many days, less one, before the period. */
+export function movingSteps(days: readonly Step[], period: Pick<HomePeriod, 'interval'>) {
+  const movingDays = movingDaysOf(period);
   const shown = days.slice(movingDays - 1);
-  const groups = groupDays(shown, length > daysByDay ? 'week' : 'day');
+  const groups = groupDays(shown, period.interval);
   return groups.map(([, group]): Step => {
     const last = days.indexOf(group.at(-1)!);
     return {
