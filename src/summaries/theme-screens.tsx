@@ -141,13 +141,13 @@ function ThemesBody(props: BodyProps) {
   }
   return (
     <>
-      <div class="grid main-side">
-        <div class="stack">
+      {chosen ? (
+        <div class="grid main-side level">
           <ThemesMap {...props} />
-          <ReadPart {...props} />
+          <ThemePart {...props} chosen={chosen} />
         </div>
-        {chosen ? <ThemePart {...props} chosen={chosen} /> : null}
-      </div>
+      ) : null}
+      <ReadPart {...props} />
       <ThemesTable {...props} />
     </>
   );
@@ -190,7 +190,6 @@ const sentimentParts = [
 const maxCircles = 12;
 
 function ThemesMap({ themes, read, type }: BodyProps) {
-  if (themes.length === 0) return null;
   const bounds = boundsOf(type);
   const middle = (bounds.lowest + bounds.highest) / 2;
   const shown = themes.slice(0, maxCircles);
@@ -273,17 +272,21 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
         </a>
       </div>
       <p class="figure">
-        {formatValue(type, now.value!)} <small>{typeFacts(type).shortNumber}</small>
+        {formatValue(type, now.value!)}{' '}
+        <small>
+          {typeFacts(type).shortNumber}
+          {now.interval === null ? '' : `, 95%: ${formatInterval(type, now.interval)}`}
+        </small>
       </p>
       <p>
         <ChangeLead lead={lead} change={change} />
-        {rest}
-      </p>
-      <p class="sub">
-        {percentage(now.total, read.analyzed)}% of analyzed comments.
-        {before.total === 0
-          ? null
-          : ` In the ${counted(period.days, 'day')} before: ${counted(before.total, 'comment')}.`}
+        {rest}{' '}
+        <span class="soft">
+          {percentage(now.total, read.analyzed)}% of analyzed comments.
+          {before.total === 0
+            ? null
+            : ` In the ${counted(period.days, 'day')} before: ${counted(before.total, 'comment')}.`}
+        </span>
       </p>
       <PartsBar
         parts={categoryParts(type, tally).map((part) => ({
@@ -329,11 +332,11 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
           columns={[
             'Theme',
             number('Comments'),
-            number('Share'),
-            { ...number(typeFacts(type).shortNumber), phone: 'beside' },
-            { ...number('95% interval'), after: '' },
-            number('Change'),
+            { ...number('Share'), after: '' },
             { head: 'Range', phone: 'line' },
+            { ...number(typeFacts(type).shortNumber), phone: 'beside' },
+            { ...number('95% interval'), phone: 'absent' },
+            { ...number('Change'), phone: 'absent' },
           ]}
           rows={themes.map(({ theme, isOwn, now, change }) => ({
             current: theme === chosen?.theme,
@@ -349,10 +352,10 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
                 <span class="hidden"> about {theme}</span>
               </a>,
               `${percentage(now.total, read.analyzed).toFixed(1)}%`,
-              formatValue(type, now.value!),
+              <ScoreRange type={type} measured={now} />,
+              <b>{formatValue(type, now.value!)}</b>,
               now.interval === null ? '–' : formatInterval(type, now.interval),
               <ChangeCell type={type} change={change} />,
-              <ScoreRange type={type} measured={now} />,
             ],
           }))}
         />

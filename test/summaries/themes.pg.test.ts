@@ -58,14 +58,14 @@ const plain = (html: string) =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** The rows of the table by theme: comments, share, score, interval, change. */
+/** The rows of the table by theme: comments, share, range, score, interval, change. */
 const tableOf = (html: string) =>
   new Map(
     [...html.matchAll(/<tr[^>]*>\s*(<th scope="row".*?)<\/tr>/gs)].map(([, row]) => {
       const cells = [...row!.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell]) =>
         plain(cell!.replace(/<span class="hidden">.*?<\/span>/gs, '')),
       );
-      return [cells[0]!, cells.slice(1, 6)];
+      return [cells[0]!, cells.slice(1, 7)];
     }),
   );
 
@@ -85,7 +85,7 @@ test('Themes shows numbers of one scale, without held and foreign responses', as
   const { text } = await org.html('?type=nps');
   const table = tableOf(text);
   assert.deepEqual([...table.keys()], ['support', 'price']);
-  const [comments, share, score, , change] = table.get('support')!;
+  const [comments, share, , score, , change] = table.get('support')!;
   assert.deepEqual([comments, share, score, change], ['4', '80.0%', '0', '−100']);
   assert.deepEqual(table.get('price')!.at(-1), 'new');
   assert.match(plain(text), /6 comments/);
@@ -95,7 +95,8 @@ test('Themes shows numbers of one scale, without held and foreign responses', as
   assert.match(plain(text), /Promoters 50% 2 Passives 0% 0 Detractors 50% 2/);
 
   const stars = await org.html('?type=star5');
-  assert.deepEqual(tableOf(stars.text).get('support')!.slice(0, 3), ['2', '100.0%', '4.50']);
+  const [mentions, shareOfStars, , mean] = tableOf(stars.text).get('support')!;
+  assert.deepEqual([mentions, shareOfStars, mean], ['2', '100.0%', '4.50']);
   const one = await org.html(`?survey_id=${org.surveys.star5}`);
   assert.deepEqual([...tableOf(one.text)], [...tableOf(stars.text)]);
   assert.equal((await org.html(`?survey_id=${other.surveys.nps}`)).status, 404);

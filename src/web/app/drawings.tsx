@@ -231,7 +231,13 @@ export function Scatter({ items, bounds, format, axis, label }: ScatterProps) {
           <>
             <circle class={tone} cx={percent(x)} cy={percent(y)} r={radius} />
             {labelAt === null ? null : (
-              <text class={labelAt.anchor} x={percent(x)} y={percent(y)} dy={labelAt.dy}>
+              <text
+                class={labelAt.anchor}
+                x={percent(x)}
+                y={percent(y)}
+                dx={labelAt.dx}
+                dy={labelAt.dy}
+              >
                 {name}
               </text>
             )}
@@ -251,13 +257,16 @@ export function Scatter({ items, bounds, format, axis, label }: ScatterProps) {
 
 const maxRadius = 22;
 const minRadius = 7;
-/** A typical size of the drawing in pixels, to keep names apart. */
-const scatterSize = { width: 480, height: 300, letter: 7.5, line: 16 };
+/** The size of the drawing on a phone in pixels, to keep names apart. Where it is wider, they are further apart. */
+const scatterSize = { width: 290, height: 300, margin: 10, letter: 7.5, line: 16 };
 
-/** Sizes circles by the root of their count. Leaves out a name that would cover another name. */
+/**
+ * Sizes circles by the root of their count. A name is above its circle, below or beside it, and left out where it would
+ * cover another name or circle.
+ */
 export function placeCircles(items: ScatterProps['items'], { lowest, highest }: ValueBounds) {
   const most = Math.max(1, ...items.map(({ count }) => count));
-  const { width, height, letter, line } = scatterSize;
+  const { width, height, margin, letter, line } = scatterSize;
   const taken: { left: number; right: number; top: number; bottom: number }[] = [];
   return items.map(({ name, value, count, tone }) => {
     const share = count / most;
@@ -266,25 +275,32 @@ export function placeCircles(items: ScatterProps['items'], { lowest, highest }: 
     const radius = Math.round(Math.max(minRadius, maxRadius * Math.sqrt(share)));
     const anchor = x < 12 ? 'start' : x > 88 ? 'end' : undefined;
     const long = name.length * letter;
-    const from = (x * width) / 100 - (anchor === 'start' ? 0 : anchor === 'end' ? long : long / 2);
-    const boxAt = (dy: number) => {
-      const base = (y * height) / 100 + dy;
-      return { left: from, right: from + long, top: base - line, bottom: base + 4 };
-    };
-    const dy = [-(radius + 6), radius + 15].find((each) => {
-      const box = boxAt(each);
-      return taken.every(
-        (other) =>
-          box.right < other.left ||
-          box.left > other.right ||
-          box.bottom < other.top ||
-          box.top > other.bottom,
-      );
-    });
     const [cx, cy] = [(x * width) / 100, (y * height) / 100];
+    const places = [
+      { anchor, dx: 0, dy: -(radius + 6) },
+      { anchor, dx: 0, dy: radius + 15 },
+      { anchor: 'start', dx: radius + 5, dy: 4 },
+      { anchor: 'end', dx: -(radius + 5), dy: 4 },
+    ].map((place) => {
+      const share = { start: 0, end: 1 }[place.anchor ?? ''] ?? 0.5;
+      const [left, base] = [cx + place.dx - share * long, cy + place.dy];
+      return { ...place, left, right: left + long, top: base - line, bottom: base + 4 };
+    });
+    const labelAt = places.find(
+      (box) =>
+        box.left >= -margin &&
+        box.right <= width + margin &&
+        taken.every(
+          (other) =>
+            box.right < other.left ||
+            box.left > other.right ||
+            box.bottom < other.top ||
+            box.top > other.bottom,
+        ),
+    );
     taken.push({ left: cx - radius, right: cx + radius, top: cy - radius, bottom: cy + radius });
-    if (dy !== undefined) taken.push(boxAt(dy));
-    return { name, tone, x, y, radius, labelAt: dy === undefined ? null : { dy, anchor } };
+    if (labelAt) taken.push(labelAt);
+    return { name, tone, x, y, radius, labelAt: labelAt ?? null };
   });
 }
 
