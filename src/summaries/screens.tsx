@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, toSentence } from '../errors.ts';
-import { ThemesCard } from '../home/reasons.tsx';
+import { ScoreRange, ThemesCard } from '../home/reasons.tsx';
 import { choosePeriod } from '../home/rules.ts';
 import { ScoreGauge } from '../home/score.tsx';
 import type { Db } from '../lib/db/db.ts';
@@ -209,15 +209,13 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
           </EmptyState>
         }
       >
-        <p class="sub">
-          {counted(meta.total, 'summary', 'summaries')}. Score, themes and quotes for a period.
-        </p>
         <DataTable
           caption="Summaries, the latest period first"
           columns={[
             { head: 'Period' },
-            { head: 'NPS', number: true, phone: 'beside' },
             { head: 'Responses', number: true },
+            { head: 'Range', phone: 'line' },
+            { head: 'NPS', number: true, phone: 'beside' },
             { head: 'Themes', phone: 'line' },
             { head: 'Created', phone: 'absent' },
           ]}
@@ -226,8 +224,14 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
               <a id={`summary-${summary.id}`} href={`${here}/${summary.id}`}>
                 {periodText(summary, timeZone)}
               </a>,
-              scoreText(summary.nps),
               count(summary.responses),
+              <ScoreRange type="nps" measured={{ ...summary, value: summary.nps }} />,
+              <>
+                <b>{scoreText(summary.nps)}</b>
+                {summary.interval ? (
+                  <small class="soft block">{formatInterval('nps', summary.interval)}</small>
+                ) : null}
+              </>,
               summary.top_themes.join(', '),
               <Time at={summary.created_at} show="day" />,
             ],

@@ -107,7 +107,7 @@ async function themesPath(scene: BrowserScene): Promise<string> {
 async function summaryPath({ db, full }: BrowserScene): Promise<string> {
   const [, row] = await db<{ id: string }[]>`
     insert into summaries (org_id, period_start, period_end, nps, previous_nps, blocks, responses, top_themes, text)
-    values (${full.id}, '2026-09-01', '2026-10-01', 44, 40, '[]', 284, '{support,price}', 'Calm.'),
+    values (${full.id}, '2026-09-01', '2026-10-01', 44, 40, ${db.json([{ ...blocks[0], score: 44, interval: { low: 35.6, high: 52 }, change: null }])}, 284, '{support,price}', 'Calm.'),
            (${full.id}, '2026-10-01', '2026-11-01', 51, 44, ${db.json(blocks)}, 350, '{delivery,support}', ${text})
     returning id`;
   return `/o/${full.slug}/summaries/${row!.id}`;
