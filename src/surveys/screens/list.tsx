@@ -74,7 +74,7 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
         nowrap
         columns={[
           { head: 'Name' },
-          { head: 'Score', number: true, after: '' },
+          { head: 'Score', number: true, phone: 'line' },
           { head: 'Responses', number: true },
           { head: 'Response rate', number: true, after: '' },
           { head: 'Created', phone: 'absent' },
@@ -138,9 +138,9 @@ function cellsOf(survey: ListedSurvey, here: string) {
     ) : (
       <>
         {percentage(responded, sent).toFixed(1)}%
-        <span class="sub block">
+        <small class="soft block">
           {count(responded)} of {count(sent)}
-        </span>
+        </small>
       </>
     ),
     <span class="soft">

@@ -1,3 +1,4 @@
+import { ScoreRange } from '../../home/reasons.tsx';
 import type { Sql } from '../../lib/db/db.ts';
 import {
   formatInterval,
@@ -51,8 +52,8 @@ export function Rounds({ rounds, type }: RoundsProps) {
           'Round',
           { head: 'Asked', number: true },
           { head: 'Responded', number: true },
+          { head: 'Range', phone: 'absent' },
           { head: typeFacts(type).number, number: true, phone: 'beside' },
-          '95% interval',
         ]}
         rows={rounds.map(({ round, asked, responded, scores }) => {
           const { value, interval } = measureScores(type, scores);
@@ -62,8 +63,13 @@ export function Rounds({ rounds, type }: RoundsProps) {
               `Round ${round}`,
               count(asked),
               `${count(responded)}${rate}`,
-              value === null ? 'No responses' : formatValue(type, value),
-              interval === null ? '' : formatInterval(type, interval),
+              <ScoreRange type={type} measured={{ value, interval }} />,
+              <>
+                {value === null ? 'No responses' : <b>{formatValue(type, value)}</b>}
+                {interval === null ? null : (
+                  <small class="soft block">{formatInterval(type, interval)}</small>
+                )}
+              </>,
             ],
           };
         })}

@@ -113,7 +113,7 @@ function Numbers(props: SurveyNumbers & { slug: string; mayEdit: boolean }) {
 }
 
 function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
-  const choices = [[null, 'All time'], ...Object.entries(periods)] as const;
+  const choices = [[null, 'All'], ...Object.entries(periods)] as const;
   return (
     <LinkSegments
       label="Period"
@@ -151,6 +151,11 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
       const here = `${surveysPath(c.var.organization)}/${id}`;
       return renderScreen(c, {
         title: `Close “${name}”`,
+        heading: (
+          <>
+            Close “<bdi>{name}</bdi>”
+          </>
+        ),
         section: 'surveys',
         trail: trailOf(c, { id, name }),
         body: (
@@ -202,6 +207,11 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
   const answers = scores.reduce((sum, { count }) => sum + count, 0);
   return renderScreen(c, {
     title: `Delete “${name}”`,
+    heading: (
+      <>
+        Delete “<bdi>{name}</bdi>”
+      </>
+    ),
     section: 'surveys',
     status: statusOf(form),
     trail: trailOf(c, survey),

@@ -38,7 +38,11 @@ export function Confirm(props: ConfirmProps) {
           form={form}
           help={
             <>
-              Type <b>{typed.expected}</b> to confirm.
+              Type{' '}
+              <b>
+                <bdi>{typed.expected}</bdi>
+              </b>{' '}
+              to confirm.
             </>
           }
           autocomplete="off"

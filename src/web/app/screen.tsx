@@ -103,7 +103,9 @@ const Trail = ({ steps }: { steps: readonly TrailStep[] }) => (
     <ol class="trail">
       {steps.map(({ text, href }) => (
         <li>
-          <a href={href}>{text}</a>
+          <a href={href}>
+            <bdi>{text}</bdi>
+          </a>
         </li>
       ))}
     </ol>
