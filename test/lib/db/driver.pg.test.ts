@@ -130,15 +130,25 @@ const threeRows = async (db: Db) => {
   assert.deepEqual([...rows], [{ id: 1 }, { id: 2 }, { id: 3 }]);
 };
 
-/** A query that fails after it has returned some rows. */
+/** A query that returns rows of two kilobytes, one every ten milliseconds for a minute. */
 const streaming = (db: Db) =>
-  db`select i, pg_sleep(0.01), repeat('x', 2000) from generate_series(1, 500) i`;
+  db`select i, pg_sleep(0.01), repeat('x', 2000) from generate_series(1, 6000) i`;
+
+/** Resolves when the query of a connection runs and has had the time to send some rows. */
+async function untilStreaming(pid: number) {
+  await until('the query runs', async () => {
+    const [running] = await admin<{ long: boolean }[]>`
+      select now() - query_start > interval '300 milliseconds' as long
+      from pg_stat_activity where pid = ${pid} and state = 'active' and query like '%generate_series%'`;
+    return running?.long;
+  });
+}
 
 test('#1119 a statement after a cancelled one gets only its own rows', async (t) => {
   const db = poolOf(t, { connections: 1 });
   const pid = await pidOf(db);
   const failed = assert.rejects(streaming(db), { code: '57014' });
-  await sleep(300);
+  await untilStreaming(pid);
   await admin`select pg_cancel_backend(${pid})`;
   await failed;
   await threeRows(db);
@@ -149,7 +159,7 @@ for (const arrays of [true, false]) {
     const db = poolOf(t, { connections: 1, arrays });
     const pid = await pidOf(db);
     const failed = assert.rejects(streaming(db), isDatabaseAway);
-    await sleep(300);
+    await untilStreaming(pid);
     await cut(pid);
     await failed;
     await threeRows(db);
