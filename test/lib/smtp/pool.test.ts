@@ -141,7 +141,7 @@ const codes: [moment: 'DATA' | 'dot', code: string, expected: Partial<MailOutcom
 ];
 for (const [moment, code, expected] of codes) {
   test(`${code} after the ${moment === 'dot' ? 'final dot' : 'command DATA'}: ${JSON.stringify(expected)}`, async () => {
-    const { outcome } = await sendTo({ [moment]: `${code} so` }, impatient);
+    const { outcome } = await sendTo({ [moment]: `${code} so` });
     assert.partialDeepStrictEqual(outcome, expected as object);
   });
 }
