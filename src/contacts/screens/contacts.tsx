@@ -565,6 +565,7 @@ type ContactListProps = {
 function ContactList(props: ContactListProps) {
   const { contacts, total, page, search, form, here, mayEdit, askAfterDays } = props;
   const isOpen = (total === 0 && search === '') || Object.keys(form.errors).length > 0;
+  const isAnySent = contacts.some(({ sent_at, responded_at }) => sent_at || responded_at);
   return (
     <>
       <FormErrors form={form} />
@@ -604,13 +605,17 @@ function ContactList(props: ContactListProps) {
             { head: 'Email' },
             { head: 'Name' },
             { head: 'Status' },
-            { head: 'Sent', before: 'Sent ' },
-            { head: 'Responded', before: 'Responded ' },
+            ...(isAnySent
+              ? [
+                  { head: 'Sent', before: 'Sent ' },
+                  { head: 'Responded', before: 'Responded ' },
+                ]
+              : []),
             ...(mayEdit ? [{ head: 'Actions', hidden: true, number: true }] : []),
           ]}
           rows={contacts.map((contact) => ({
             cells: [
-              ...cellsOf(contact),
+              ...cellsOf(contact).slice(0, isAnySent ? undefined : sentColumn),
               ...(mayEdit
                 ? [
                     <LinkButton
@@ -671,6 +676,8 @@ function AddForm({ form, here }: { form: FormState; here: string }) {
     </form>
   );
 }
+
+const sentColumn = 3;
 
 function cellsOf({ email, name, round, status, ...contact }: SurveyContact) {
   const { failure_reason, sent_at, responded_at } = contact;
