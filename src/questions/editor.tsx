@@ -79,12 +79,19 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
   );
 }
 
-type ActProps = { action: string; form: FormState; act: string; to: number; text: string };
+type ActProps = {
+  action: string;
+  form: FormState;
+  act: string;
+  to: number;
+  text: string;
+  danger?: boolean;
+};
 
 /** The fragment brings the browser back to the question. */
-const Act = ({ action, act, to, text }: ActProps) => (
+const Act = ({ action, act, to, text, danger = false }: ActProps) => (
   <button
-    class="mini"
+    class={danger ? 'mini danger' : 'mini'}
     type="submit"
     name="act"
     value={act}
@@ -177,6 +184,7 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
             act={`question-remove:${number}`}
             to={number - 1}
             text="Remove question"
+            danger
           />
         </div>
       </fieldset>
