@@ -91,15 +91,22 @@ export async function countByDay(
 
 export type DayOutcome = 'delivered' | 'skipped' | 'failed' | 'none';
 
-/**
- * The worst outcome of each day in UTC, oldest first, for every webhook. Probes an index a few times per webhook and
- * day.
- */
-export async function worstByDay(
+export type WebhookOutcomes = {
+  webhook_id: string;
+  /** The worst outcome of each day in UTC, oldest first. */
+  outcomes: DayOutcome[];
+  /** Days on which at least some events were delivered. */
+  delivers: boolean[];
+  /** The delivered share of the newest events, or null without events. */
+  share: number | null;
+};
+
+/** For every webhook. Probes an index a few times per webhook and day, and reads few rows of a busy webhook. */
+export async function outcomesByDay(
   sql: Sql,
   orgId: string,
   days: number,
-): Promise<{ webhook_id: string; outcomes: DayOutcome[] }[]> {
+): Promise<WebhookOutcomes[]> {
   const ended = sql`
     ended_deliveries
     where org_id = w.org_id and webhook_id = w.id and id >= d.first and id < d.next and not is_test`;
@@ -114,7 +121,19 @@ export async function worstByDay(
              when exists (select from ${ended} and undelivered = 'skipped') then 'skipped'
              when exists (select from ${ended} and undelivered is null) then 'delivered'
              else 'none'
-           end order by d.first) as outcomes
+           end order by d.first) as outcomes,
+           array_agg(exists (
+             select from (select undelivered from ${ended} order by id desc limit 100) newest
+             where undelivered is null
+           ) order by d.first) as delivers,
+           (select avg((undelivered is null)::int)::float8
+            from (
+              select undelivered
+              from ended_deliveries
+              where org_id = w.org_id and webhook_id = w.id and id >= (select first from days order by first limit 1) and not is_test
+              order by id desc
+              limit 2000
+            ) newest) as share
     from webhooks w
     cross join days d
     where w.org_id = ${orgId}

@@ -4,8 +4,8 @@ import { inTransaction, type Sql } from '../../src/lib/db/db.ts';
 import {
   countByDay,
   listAttempts,
+  outcomesByDay,
   pageOfDeliveries,
-  worstByDay,
 } from '../../src/webhooks/shown-deliveries.queries.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
@@ -128,7 +128,7 @@ test('the chart counts outcomes per day without tests', async () => {
   );
 });
 
-test('the list has the worst outcome of each day for every webhook', async () => {
+test('the list has the outcome of each day and the share of every webhook', async () => {
   const own = await target();
   const quiet = await makeWebhook(db, own.of.org_id);
   await addDeliveries(
@@ -143,12 +143,26 @@ test('the list has the worst outcome of each day for every webhook', async () =>
     ended(own, 'failed', at(0), 'webhook.test'),
   );
   await addAll(await target());
-  const rows = await worstByDay(db, own.of.org_id, 4);
+  const rows = await outcomesByDay(db, own.of.org_id, 4);
   assert.deepEqual(
-    new Map(rows.map((row) => [row.webhook_id, row.outcomes])),
+    new Map(rows.map(({ webhook_id, ...row }) => [webhook_id, row])),
     new Map([
-      [own.of.webhook_id, ['failed', 'skipped', 'delivered', 'none']],
-      [quiet, ['none', 'none', 'none', 'none']],
+      [
+        own.of.webhook_id,
+        {
+          outcomes: ['failed', 'skipped', 'delivered', 'none'],
+          delivers: [true, true, true, false],
+          share: 0.5,
+        },
+      ],
+      [
+        quiet,
+        {
+          outcomes: ['none', 'none', 'none', 'none'],
+          delivers: [false, false, false, false],
+          share: null,
+        },
+      ],
     ]),
   );
 });

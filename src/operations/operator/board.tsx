@@ -226,8 +226,7 @@ function Columns({ good, poor }: { good: Counted; poor: Counted }) {
       return counted.reduce((sum, { byFiveMinutes }) => sum + (byFiveMinutes[age] ?? 0), 0);
     });
   const [goods, poors] = [stepsOf(good), stepsOf(poor)];
-  const highest = Math.max(...goods.map((value, at) => value + poors[at]!));
-  if (highest === 0) return null;
+  const highest = Math.max(1, ...goods.map((value, at) => value + poors[at]!));
   const bar = (at: number, value: number, below: number, tone?: string) => {
     const height = (value / highest) * 100;
     return value === 0 ? null : (
@@ -243,6 +242,7 @@ function Columns({ good, poor }: { good: Counted; poor: Counted }) {
   };
   return (
     <svg class="columns" aria-hidden="true">
+      {goods.map((_, at) => bar(at, highest, 0, 'unused'))}
       {goods.map((value, at) => bar(at, value, 0))}
       {poors.map((value, at) => bar(at, value, goods[at]!, 'is-poor'))}
     </svg>
@@ -255,7 +255,16 @@ export function ChecksPart({ board }: { board: Board }) {
   const passed = findings.filter(({ status }) => status === 'ok');
   const others = findings.filter(({ status }) => status !== 'ok');
   return (
-    <Part id="findings" title="Checks">
+    <Part
+      id="findings"
+      title="Checks"
+      act={
+        <LinkButton
+          href="/operator?check=now"
+          text={slow ? 'Check mail and DNS again' : 'Check mail and DNS'}
+        />
+      }
+    >
       {others.length > 0 ? <FindingRows findings={others} states={states} /> : null}
       <details class="reveal">
         <summary>{counted(passed.length, 'check')} passed</summary>
@@ -275,13 +284,6 @@ export function ChecksPart({ board }: { board: Board }) {
     </Part>
   );
 }
-
-export const CheckAgain = ({ board: { slow } }: { board: Board }) => (
-  <LinkButton
-    href="/operator?check=now"
-    text={slow ? 'Check mail and DNS again' : 'Check mail and DNS'}
-  />
-);
 
 export const describeProcesses = (processes: number): string =>
   [
@@ -320,45 +322,44 @@ export function ErrorsPart({ board: { errors } }: { board: Board }) {
   );
 }
 
-export function LoadParts({ board: { waiting, busiest } }: { board: Board }) {
-  return (
-    <>
-      <Part id="busiest" title="Slowest organizations">
-        <p class="sub">By total time of requests to this process in the last hour.</p>
-        <Table
-          caption="Slowest organizations"
-          columns={[
-            'Name',
-            { head: 'Requests', number: true },
-            { head: 'Time', number: true },
-            { head: 'Slowest', number: true },
-          ]}
-          rows={busiest.map(({ orgId, name, requests, ms, slowestMs }) => [
-            <a href={`/operator/organizations/${orgId}`}>
-              <bdi>{name}</bdi>
-            </a>,
-            count(requests),
-            formatMs(ms),
-            formatMs(slowestMs),
-          ])}
-          empty="No requests in the last hour."
-        />
-      </Part>
-      <Part id="queues" title="Queues">
-        <Table
-          caption="Queues"
-          columns={['Task', { head: 'Waiting', number: true }, { head: 'Oldest', number: true }]}
-          rows={waiting.map((row) => [
-            <code>{row.task}</code>,
-            count(row.waiting),
-            formatSeconds(row.oldest_seconds),
-          ])}
-          empty="No jobs waiting."
-        />
-      </Part>
-    </>
-  );
-}
+export const QueuesPart = ({ board: { waiting } }: { board: Board }) => (
+  <Part id="queues" title="Queues">
+    <Table
+      caption="Queues"
+      columns={['Task', { head: 'Waiting', number: true }, { head: 'Oldest', number: true }]}
+      rows={waiting.map((row) => [
+        <code>{row.task}</code>,
+        count(row.waiting),
+        formatSeconds(row.oldest_seconds),
+      ])}
+      empty="No jobs waiting."
+    />
+  </Part>
+);
+
+export const BusiestPart = ({ board: { busiest } }: { board: Board }) => (
+  <Part id="busiest" title="Slowest organizations">
+    <p class="sub">By total time of requests to this process in the last hour.</p>
+    <Table
+      caption="Slowest organizations"
+      columns={[
+        'Name',
+        { head: 'Requests', number: true },
+        { head: 'Time', number: true },
+        { head: 'Slowest', number: true },
+      ]}
+      rows={busiest.map(({ orgId, name, requests, ms, slowestMs }) => [
+        <a href={`/operator/organizations/${orgId}`}>
+          <bdi>{name}</bdi>
+        </a>,
+        count(requests),
+        formatMs(ms),
+        formatMs(slowestMs),
+      ])}
+      empty="No requests in the last hour."
+    />
+  </Part>
+);
 
 const formatMs = (ms: number) => (ms < 1000 ? `${Math.ceil(ms)} ms` : formatSeconds(ms / 1000));
 

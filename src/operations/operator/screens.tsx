@@ -41,13 +41,13 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import {
   type Board,
+  BusiestPart,
   Cards,
-  CheckAgain,
   ChecksPart,
   describeProcesses,
   ErrorsPart,
   Headline,
-  LoadParts,
+  QueuesPart,
   readBoard,
   Table,
 } from './board.tsx';
@@ -395,13 +395,10 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
       <Headline findings={board.findings} />
       <Cards board={board} />
       <div class="grid main-side level">
-        <div class="stack">
-          <ChecksPart board={board} />
-          <ErrorsPart board={board} />
-        </div>
-        <div class="stack">
-          <LoadParts board={board} />
-        </div>
+        <ChecksPart board={board} />
+        <QueuesPart board={board} />
+        <ErrorsPart board={board} />
+        <BusiestPart board={board} />
       </div>
       <Part id="organizations" title="Organizations">
         <PagedList
@@ -481,12 +478,12 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
       )}
     </>
   );
-  const actions = (
-    <>
-      <CheckAgain board={board} />
-      {newOrganization}
-    </>
-  );
   const about = describeProcesses(processes.length);
-  return renderScreen(c, { title: 'Operator', about, section: 'operator', actions, body });
+  return renderScreen(c, {
+    title: 'Operator',
+    about,
+    section: 'operator',
+    actions: newOrganization,
+    body,
+  });
 }

@@ -6,14 +6,13 @@ import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
 import type { WebhookRow } from '../queries.ts';
 import { describeRetries, retryKinds } from '../rules.ts';
-import type { DayOutcome } from '../shown-deliveries.queries.ts';
+import type { WebhookOutcomes } from '../shown-deliveries.queries.ts';
 import { shortUrl, standingOf } from './delivery.tsx';
 import { SmallUptime, UptimeLegend } from './webhook.tsx';
 
 type WebhookListProps = {
   webhooks: readonly WebhookRow[];
-  /** The worst outcome of each day, by the id of the webhook. */
-  outcomes: ReadonlyMap<string, readonly DayOutcome[]>;
+  outcomes: readonly WebhookOutcomes[];
   here: string;
   mayChange: boolean;
 };
@@ -43,7 +42,11 @@ export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookList
           { head: 'Last delivery', before: 'Last delivery ' },
         ]}
         rows={webhooks.map((webhook) => ({
-          cells: cellsOf(webhook, { here, outcomes: outcomes.get(webhook.id) ?? [] }),
+          cells: cellsOf(
+            webhook,
+            here,
+            outcomes.find(({ webhook_id }) => webhook_id === webhook.id),
+          ),
         }))}
       />
       <UptimeLegend />
@@ -51,11 +54,9 @@ export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookList
   );
 }
 
-type CellContext = { here: string; outcomes: readonly DayOutcome[] };
-
-function cellsOf(webhook: WebhookRow, { here, outcomes }: CellContext) {
+function cellsOf(webhook: WebhookRow, here: string, outcomes: WebhookOutcomes | undefined) {
   const { kind, text } = standingOf(webhook);
-  const failedDays = outcomes.filter((outcome) => outcome === 'failed').length;
+  const share = outcomes?.share ?? null;
   return [
     <>
       <a href={`${here}/${webhook.id}`}>
@@ -74,10 +75,8 @@ function cellsOf(webhook: WebhookRow, { here, outcomes }: CellContext) {
       ) : null}
     </>,
     <>
-      <SmallUptime outcomes={outcomes} />
-      {failedDays > 0 ? (
-        <span class="sub block">Failed on {counted(failedDays, 'day')}</span>
-      ) : null}
+      {outcomes ? <SmallUptime {...outcomes} /> : null}
+      {share === null ? null : <span class="sub block">{(share * 100).toFixed(1)}% delivered</span>}
     </>,
     webhook.events.join(', '),
     webhook.last_delivery_at ? <Time at={webhook.last_delivery_at} show="ago" /> : 'None yet',

@@ -40,8 +40,8 @@ import {
   findSecrets,
   findShownDelivery,
   listAttempts,
+  outcomesByDay,
   pageOfDeliveries,
-  worstByDay,
 } from '../shown-deliveries.queries.ts';
 import {
   DeliveryPage,
@@ -84,7 +84,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       const { organization } = c.var;
       const [webhooks, outcomes] = await Promise.all([
         listWebhooks(tools.db, organization.id),
-        worstByDay(tools.db, organization.id, daysShown),
+        outcomesByDay(tools.db, organization.id, daysShown),
       ]);
       const mayChange = organization.role !== 'viewer';
       const here = pathOf(c);
@@ -92,12 +92,7 @@ export const webhookScreens = (tools: WebhookTools) =>
         title: 'Webhooks',
         section: 'webhooks',
         body: (
-          <WebhookList
-            webhooks={webhooks}
-            outcomes={new Map(outcomes.map((row) => [row.webhook_id, row.outcomes]))}
-            here={here}
-            mayChange={mayChange}
-          />
+          <WebhookList webhooks={webhooks} outcomes={outcomes} here={here} mayChange={mayChange} />
         ),
         actions: mayChange ? (
           <LinkButton href={`${here}/new`} text="New webhook" kind="primary" />

@@ -19,6 +19,7 @@ import {
   type DayOutcome,
   type ListedDelivery,
   maxCounted,
+  type WebhookOutcomes,
 } from '../shown-deliveries.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
@@ -158,7 +159,13 @@ const toneOfOutcome = {
 } as const satisfies Record<DayOutcome, string>;
 
 /** A small chart for lists. The days of one tone are one path, so that fifty webhooks fit on a page. */
-export function SmallUptime({ outcomes }: { outcomes: readonly DayOutcome[] }) {
+export function SmallUptime({
+  outcomes,
+  delivers,
+}: Pick<WebhookOutcomes, 'outcomes' | 'delivers'>) {
+  const mixed = outcomes.flatMap((worst, at) =>
+    delivers[at] && worst !== 'delivered' ? [`M${at} 0h.75v.7h-.75`] : [],
+  );
   const paths = Object.entries(toneOfOutcome)
     .map(([outcome, tone]) => {
       const days = outcomes.flatMap((each, at) => (each === outcome ? [at] : []));
@@ -179,6 +186,7 @@ export function SmallUptime({ outcomes }: { outcomes: readonly DayOutcome[] }) {
       {paths.map(({ tone, days }) => (
         <path class={tone} d={days.map((at) => `M${at} 0h.75v1h-.75`).join('')} />
       ))}
+      {mixed.length > 0 ? <path class="is-good" d={mixed.join('')} /> : null}
     </svg>
   );
 }

@@ -19,15 +19,19 @@ test('a day has the colour of its worst outcome below its delivered share', () =
   assert.match(html, /<dt>Success rate<\/dt><dd>89.2%<\/dd>/);
 });
 
-test('the small chart draws the days of one tone as one path', () => {
-  const html = String(SmallUptime({ outcomes: ['none', 'delivered', 'failed', 'delivered'] }));
+test('the small chart draws days of one tone as one path, and mixed days split', () => {
+  const outcomes = ['none', 'delivered', 'failed', 'delivered', 'failed'] as const;
+  const html = String(
+    SmallUptime({ outcomes: [...outcomes], delivers: [false, true, true, true, false] }),
+  );
   assert.deepEqual(
     [...html.matchAll(/<path class="([\w-]+)" d="([^"]+)"/g)].map(([, ...parts]) => parts),
     [
       ['is-good', 'M1 0h.75v1h-.75M3 0h.75v1h-.75'],
-      ['is-poor', 'M2 0h.75v1h-.75'],
+      ['is-poor', 'M2 0h.75v1h-.75M4 0h.75v1h-.75'],
       ['is-even', 'M0 0h.75v1h-.75'],
+      ['is-good', 'M2 0h.75v.7h-.75'],
     ],
   );
-  assert.match(html, /aria-label="delivered on 2 days, failed on 1 day"/);
+  assert.match(html, /aria-label="delivered on 2 days, failed on 2 days"/);
 });
