@@ -95,7 +95,7 @@ async function showEvents(c: Context<ScreenEnv>, db: Db) {
         <DataTable
           caption="Actions, newest first"
           nowrap
-          columns={['Time', 'Actor', { head: 'Action', phone: 'line' }]}
+          columns={['Action', 'Actor', 'Time']}
           rows={data.map((event) => ({ cells: cellsOf(event) }))}
         />
       </PagedList>
@@ -156,13 +156,6 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
     .filter(isBrief)
     .map(([key, value]) => (value === true ? titleOfField(key) : `${titleOfField(key)} ${value}`));
   return [
-    <Time at={at} show="second" />,
-    <>
-      <bdi title={titleOf(actor_kind, actor) === actor ? undefined : actor}>
-        {titleOf(actor_kind, actor)}
-      </bdi>
-      {actor_kind === 'command' ? null : <span class="sub block">{actorNames[actor_kind]}</span>}
-    </>,
     <span class="words" title={request_id ? `${act}, request ${request_id}` : act}>
       {capital(sentenceOf(act))}
       {typeof name === 'string' ? (
@@ -182,6 +175,13 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
         </span>
       ))}
     </span>,
+    <>
+      <bdi title={titleOf(actor_kind, actor) === actor ? undefined : actor}>
+        {titleOf(actor_kind, actor)}
+      </bdi>
+      {actor_kind === 'command' ? null : <span class="sub block">{actorNames[actor_kind]}</span>}
+    </>,
+    <Time at={at} show="second" />,
   ];
 }
 

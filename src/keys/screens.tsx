@@ -181,9 +181,10 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
               'Name',
               'Permission',
               { head: 'Last used', before: 'Used ' },
+              { head: 'Created', phone: 'absent' },
               revoked
                 ? { head: 'Revoked', before: 'Revoked ' }
-                : { head: 'Expires', before: 'Expires ' },
+                : { head: 'Expires', before: 'Expiry: ' },
               { head: 'Actions', hidden: true, number: true },
             ]}
             rows={keys.map((key) => ({
@@ -205,12 +206,12 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
       <span class="mono sub block">ask_live_{key.public_id}…</span>
     </>,
     permission[key.permission],
-    <>
-      {key.last_used_at ? <Time at={key.last_used_at} show="ago" /> : 'Never'}
-      <span class="sub block">
-        Created <Time at={key.created_at} show="ago" />
-      </span>
-    </>,
+    key.last_used_at ? (
+      <Time at={key.last_used_at} show="ago" />
+    ) : (
+      <span class="soft none">Never</span>
+    ),
+    <Time at={key.created_at} show="day" />,
     key.revoked_at ? <Time at={key.revoked_at} show="ago" /> : <Expiry expiry={key} now={now} />,
     key.revoked_at ? null : (
       <LinkButton

@@ -27,7 +27,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { counted, DataTable, EmptyState, RowMenu } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import { QrCode } from '../../web/qr-code.tsx';
@@ -198,6 +198,7 @@ function ProfilePart({ member: { name, email }, pending, form = emptyForm() }: P
         <div>
           <h3>Email</h3>
           <bdi>{email}</bdi>
+          <p class="sub">For sign-in and notifications.</p>
         </div>
         <LinkButton href="/account/email" text="Change email" />
       </div>
@@ -251,7 +252,7 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
         columns={[
           'Device',
           { head: 'Last used', before: 'Used ' },
-          { head: 'Signed in', before: 'Signed in ' },
+          { head: 'Signed in', phone: 'absent' },
           'IP address',
           actionColumn,
         ]}
@@ -302,32 +303,27 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
       ) : (
         <DataTable
           caption="Passkeys"
-          columns={['Name', { head: 'Last used', before: 'Used ' }, actionColumn]}
+          columns={[
+            'Name',
+            { head: 'Added', before: 'Added ' },
+            { head: 'Last used', before: 'Used ' },
+            actionColumn,
+          ]}
           rows={passkeys.map(({ id, name, used_at, created_at }) => ({
             cells: [
-              <>
-                <bdi>{name}</bdi>
-                <span class="sub block">
-                  Added <Time at={created_at} show="day" />
-                </span>
-              </>,
-              used_at ? <Time at={used_at} show="ago" /> : 'Never',
-              <span class="acts end">
-                <a
-                  class="button mini"
-                  href={`/account/passkeys/${id}/name`}
-                  aria-label={`Rename ${name}`}
-                >
-                  Rename
-                </a>
-                <a
-                  class="button mini danger"
-                  href={`/account/passkeys/${id}/remove`}
-                  aria-label={`Remove ${name}`}
-                >
-                  Remove
-                </a>
-              </span>,
+              <bdi>{name}</bdi>,
+              <Time at={created_at} show="day" />,
+              used_at ? <Time at={used_at} show="ago" /> : <span class="soft none">Never</span>,
+              <RowMenu about={name}>
+                <li>
+                  <a href={`/account/passkeys/${id}/name`}>Rename</a>
+                </li>
+                <li>
+                  <a class="danger" href={`/account/passkeys/${id}/remove`}>
+                    Remove
+                  </a>
+                </li>
+              </RowMenu>,
             ],
           }))}
         />

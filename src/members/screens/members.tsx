@@ -28,7 +28,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { counted, DataTable, EmptyState, RowMenu } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import {
@@ -293,11 +293,17 @@ function memberCells(
     </span>,
     capital(role),
     <OnOff on={has_second_step} />,
-    last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft">Never</span>,
-    <span class="acts end">
-      <LinkButton href={`${path}/${id}/role`} text="Change role" about={`of ${name}`} mini />
-      <LinkButton href={`${path}/${id}/remove`} text="Remove" about={name} kind="danger" mini />
-    </span>,
+    last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft none">Never</span>,
+    <RowMenu about={name}>
+      <li>
+        <a href={`${path}/${id}/role`}>Change role</a>
+      </li>
+      <li>
+        <a class="danger" href={`${path}/${id}/remove`}>
+          Remove
+        </a>
+      </li>
+    </RowMenu>,
   ];
 }
 

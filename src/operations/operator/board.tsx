@@ -242,7 +242,7 @@ function Columns({ good, poor }: { good: Counted; poor: Counted }) {
   };
   return (
     <svg class="columns" aria-hidden="true">
-      {goods.map((_, at) => bar(at, highest, 0, 'unused'))}
+      {goods.map((_, at) => bar(at, 0.08 * highest, 0, 'unused'))}
       {goods.map((value, at) => bar(at, value, 0))}
       {poors.map((value, at) => bar(at, value, goods[at]!, 'is-poor'))}
     </svg>

@@ -394,11 +394,13 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
     <>
       <Headline findings={board.findings} />
       <Cards board={board} />
-      <div class="grid main-side level">
-        <ChecksPart board={board} />
+      <ChecksPart board={board} />
+      <div class="grid half">
         <QueuesPart board={board} />
-        <ErrorsPart board={board} />
-        <BusiestPart board={board} />
+        <div class="stack">
+          <BusiestPart board={board} />
+          <ErrorsPart board={board} />
+        </div>
       </div>
       <Part id="organizations" title="Organizations">
         <PagedList
@@ -412,8 +414,8 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
               'Name',
               { head: 'Members', number: true },
               { head: 'Surveys', number: true },
-              { head: 'Emails this month', number: true },
-              'Created',
+              { head: 'Created', before: 'Created ' },
+              { head: 'Emails this month', number: true, phone: 'line', before: 'Emails ' },
             ]}
             rows={organizations.map((one) => [
               <a href={`/operator/organizations/${one.id}`}>
@@ -421,8 +423,8 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
               </a>,
               count(one.members),
               count(one.surveys),
-              <MailsMeter of={one} />,
               <Time at={one.created_at} show="day" />,
+              <MailsMeter of={one} />,
             ])}
           />
         </PagedList>
@@ -435,8 +437,8 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
               'Name',
               { head: 'Surveys', number: true },
               { head: 'Responses', number: true },
-              'Deleted by',
-              'Deleted',
+              { head: 'Deleted by', before: 'By ' },
+              { head: 'Deleted', before: 'Deleted ' },
             ]}
             rows={deleted.map((one) => [
               <bdi>{one.name}</bdi>,
@@ -452,7 +454,12 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
         <p class="soft">{operatorsText}</p>
         <Table
           caption="Operators"
-          columns={['Name', 'Email', 'Two-step', { head: 'Actions', hidden: true, number: true }]}
+          columns={[
+            'Name',
+            'Email',
+            { head: 'Two-step', before: 'Two-step ' },
+            { head: 'Actions', hidden: true, number: true },
+          ]}
           rows={operators.map(({ id, name, email, has_second_step }) => [
             <bdi>{name}</bdi>,
             <bdi>{email}</bdi>,
@@ -471,7 +478,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
         <Part id="processes" title="Processes">
           <Table
             caption="Processes"
-            columns={['Program', 'Up since']}
+            columns={['Program', { head: 'Up since', before: 'Up since ' }]}
             rows={processes.map(({ program, started_at }) => [program, <Time at={started_at} />])}
           />
         </Part>

@@ -137,7 +137,7 @@ export function State({ kind, children, code }: StateProps) {
 
 /** The span keeps the label of its column on phones, because the word says nothing alone. */
 export const OnOff = ({ on }: { on: boolean }) => (
-  <span class={on ? undefined : 'soft'}>{on ? <State kind="fine">On</State> : 'Off'}</span>
+  <span class={on ? undefined : 'soft none'}>{on ? <State kind="fine">On</State> : 'Off'}</span>
 );
 
 type ChipProps = {

@@ -274,6 +274,16 @@ function attributesOf(
   };
 }
 
+/** Acts of a row, as links. */
+export const RowMenu = ({ about, children }: { about: string; children: Child }) => (
+  <details class="menu">
+    <summary class="button square quiet" aria-label={`Actions for ${about}`}>
+      <Icon name="ellipsis" />
+    </summary>
+    <ul class="list end">{children}</ul>
+  </details>
+);
+
 type EmptyStateProps = { title: string; icon?: IconName | undefined; children?: Child };
 
 /** Describes the expected content of an empty list and how to create it. */

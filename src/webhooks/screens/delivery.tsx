@@ -93,7 +93,7 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
           'Time',
           { head: 'Status', phone: 'beside' },
           'Result',
-          { head: 'Duration', number: true, after: '' },
+          { head: 'Duration', number: true, phone: 'absent' },
         ]}
         rows={attempts.map((attempt) => {
           const isFine = attempt.error === null && isSuccess(attempt.status_code);

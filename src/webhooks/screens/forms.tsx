@@ -38,7 +38,7 @@ export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookList
           'URL',
           { head: 'Status', phone: 'beside' },
           { head: 'Last 30 days', phone: 'line' },
-          'Events',
+          { head: 'Events', phone: 'absent' },
           { head: 'Last delivery', before: 'Last delivery ' },
         ]}
         rows={webhooks.map((webhook) => ({
