@@ -414,7 +414,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
               'Name',
               { head: 'Members', number: true },
               { head: 'Surveys', number: true },
-              { head: 'Created', before: 'Created ' },
+              { head: 'Created', phone: 'absent' },
               { head: 'Emails this month', number: true, phone: 'line', before: 'Emails ' },
             ]}
             rows={organizations.map((one) => [
