@@ -19,7 +19,7 @@ test('a day has the colour of its worst outcome below its delivered share', () =
   assert.match(html, /<dt>Success rate<\/dt><dd>89.2%<\/dd>/);
 });
 
-test('the small chart draws days of one tone as one path, and mixed days split', () => {
+test('the small chart draws days of one tone as one path, mixed days split', () => {
   const outcomes = ['none', 'delivered', 'failed', 'delivered', 'failed'] as const;
   const html = String(
     SmallUptime({ outcomes: [...outcomes], delivers: [false, true, true, true, false] }),
