@@ -329,7 +329,7 @@ function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: Step
     value,
     interval,
     name,
-    label: shortDay(step.start, by),
+    label: shortDay(step.start, by === 90 ? 'month' : by),
     cells: [
       score,
       sure,

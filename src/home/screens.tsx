@@ -53,6 +53,12 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
     compare === undefined ? null : readReasons(),
   ]);
   const responses = { path: `${path}/responses`, scope: inScope, period };
+  const besideComments = (
+    <>
+      <AttentionPart {...{ counts, organization }} />
+      {asked === null ? null : <AskedPart asked={asked} period={period} />}
+    </>
+  );
   return {
     status: statusOf(form),
     actions: (
@@ -70,15 +76,12 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
         <ScorePart
           {...{ type: scope.type, period, timeZone: setting.time_zone, responses, ...score }}
         />
-        <div class={comments.length === 0 ? 'grid main-side' : 'grid main-side level'}>
+        <div class={`grid level ${comments.length > 0 ? 'main-side' : asked ? 'three' : 'half'}`}>
           <CommentsPart
             {...{ comments, organization, total: score.now.total }}
             all={responsesOf(responses)}
           />
-          <div class="stack">
-            <AttentionPart {...{ counts, organization }} />
-            {asked === null ? null : <AskedPart asked={asked} period={period} />}
-          </div>
+          {comments.length > 0 ? <div class="stack">{besideComments}</div> : besideComments}
         </div>
         <ReasonsPart {...reasonsIn} reasons={reasons} />
       </>
