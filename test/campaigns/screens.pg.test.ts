@@ -42,7 +42,7 @@ test('a list is uploaded, reviewed, sent, paused and resumed', async () => {
   const campaign = sent.headers.get('Location')!;
   const running = await (await get(campaign)).text();
   const updated = /<div id="campaign"[^>]*hx-trigger="every 2s"[^>]*>.*<\/div>/s.exec(running)?.[0];
-  assert.match(updated ?? '', /Progress.*ann@people\.test/s);
+  assert.match(updated ?? '', /Progress.*ann<wbr\/>@people\./s);
   await post(`${campaign}/pause`);
   assert.match(await (await get(campaign)).text(), /Campaign paused/);
   await post(`${campaign}/resume`);

@@ -7,7 +7,7 @@ import { ResponseRow } from '../../responses/response-row.tsx';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { percentage } from '../../survey-types.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
-import { Confirm, State, Time, toneOf } from '../../web/app/badges.tsx';
+import { Breakable, Confirm, State, Time, toneOf } from '../../web/app/badges.tsx';
 import { Bar, Funnel } from '../../web/app/drawings.tsx';
 import { Field, LinkButton, Select } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
@@ -221,7 +221,9 @@ function cellsOf(result: CampaignResult) {
   const [kind, word] = resultWords[status];
   return [
     <>
-      <bdi>{email}</bdi>
+      <bdi>
+        <Breakable text={email} />
+      </bdi>
       <Reason {...result} />
     </>,
     <State kind={kind}>{word}</State>,
