@@ -146,7 +146,7 @@ test('owner erases a person and unblocks the address', async () => {
   const id = await makeContact(db, of, { email: 'Ada@people.test' });
   await makeResponse(db, of, { contact_id: id, comment: 'slow' });
   assert.match(await page(`/${id}`), new RegExp(`href="${path}/${id}/erase"`));
-  assert.match(await page(`/${id}/erase`), /<b>Ada@people\.test<\/b>/);
+  assert.match(await page(`/${id}/erase`), /<b><bdi>Ada@people\.test<\/bdi>/);
   const wrong = await post(`${path}/${id}/erase`, { email: 'ben@people.test', scores: 'delete' });
   assert.equal(wrong.status, 422);
   const asked = await wrong.text();
