@@ -5,7 +5,6 @@ import { advanceCampaign, type CampaignTurn } from '../../src/campaigns/advance.
 import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import {
   createCampaign,
-  dryRunCampaign,
   pauseCampaign,
   resumeCampaign,
   stopCampaign,
@@ -389,28 +388,4 @@ test('deleting a waiting contact returns its quota', async () => {
   await workFor(3);
   assert.deepEqual(counts(await find(id)), [3, 2, 1, 0, 0]);
   assert.equal(await used(), 2);
-});
-
-test('a dry run writes nothing', async () => {
-  const { orgId, surveyId, contacts, used } = await scene();
-  await db`insert into suppressions (org_id, email, kind) values (${orgId}, ${contacts[0]!.email}, 'unsubscribed')`;
-  const judged = await dryRunCampaign({ db }, { orgId, surveyId });
-  assert.deepEqual(
-    [judged.total, judged.mailed, [...judged.reasons]],
-    [10, 9, [['unsubscribed', 1]]],
-  );
-  assert.equal(await used(), 0);
-  assert.equal((await db`select from campaigns where org_id = ${orgId}`).length, 0);
-});
-
-test('draft and closed surveys reject a campaign', async () => {
-  const draft = await scene({ survey: { status: 'draft' } });
-  await assert.rejects(draft.create(), { code: 'survey_draft' });
-  await assert.rejects(draft.create({ send_at: new Date(Date.now() + 60_000) }), {
-    code: 'survey_draft',
-  });
-  const closed = await scene({
-    survey: { status: 'completed', completed_by: 'hand', completed_at: new Date() },
-  });
-  await assert.rejects(closed.create(), { code: 'survey_closed' });
 });

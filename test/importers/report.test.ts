@@ -3,13 +3,12 @@ import { test } from 'node:test';
 import {
   countUnderstood,
   type Export,
-  type ImportReport,
   readExport,
   scored,
   zeroFileCounts,
   zeroImportCounts,
 } from '../../src/importers/import.ts';
-import { reportText, verdict } from '../../src/importers/report.ts';
+import { verdict } from '../../src/importers/report.ts';
 import { delighted, type FileKind, planFile } from '../../src/importers/rows.ts';
 
 const rules = { type: 'nps', zone: 'UTC', now: Date.parse('2026-05-01T00:00:00Z') } as const;
@@ -82,42 +81,6 @@ test('file has at most a million rows', async () => {
 
 const tally = (promoters: number, passives: number, detractors: number) =>
   scored({ promoters, passives, detractors });
-
-async function reported(opened: Export, over: Partial<ImportReport> = {}): Promise<ImportReport> {
-  const { file } = await counted(opened);
-  const inFile = scored(file.responses);
-  return {
-    file,
-    inFile,
-    before: tally(0, 0, 0),
-    after: inFile,
-    imported: zeroImportCounts(),
-    seconds: 2,
-    ...over,
-  };
-}
-
-test('report shows columns, rows, figures and invalid rows', async () => {
-  const imported = { ...zeroImportCounts(), responses: 2, erased: 1 };
-  const report = await reported(responses, {
-    imported,
-    before: tally(1, 0, 0),
-    after: tally(2, 1, 0),
-  });
-  const text = reportText(responses, report, false);
-  for (const part of [
-    /Plan +property/,
-    /^responses +4 +2 new, 1 already imported$/m,
-    /3 +skipped: CSAT, CES$/m,
-    /^in the file +4 +2 +1 +1 +25$/m,
-    /^in the survey after +3 +2 +1 +0 +67$/m,
-    /Missing in the survey: 1 response \(/,
-    /a\.csv, line 11, column "Score"/,
-    /and 2 more$/,
-  ]) {
-    assert.match(text, part);
-  }
-});
 
 const agreements: [
   what: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { expiryOf, expiryState, formatKey, parseKey, rateHeaders } from '../../src/keys/rules.ts';
+import { expiryOf, expiryState, formatKey, parseKey } from '../../src/keys/rules.ts';
 
 const idBytes = new Uint8Array(8).fill(7);
 const secretBytes = new Uint8Array(32).fill(9);
@@ -26,19 +26,6 @@ test('parseKey rejects a key with one wrong character', () => {
   const typo = key.replace('ask_live_7', 'ask_live_8');
   assert.notEqual(typo, key);
   assert.equal(parseKey(typo), undefined);
-});
-
-test('rateHeaders reports the rest of the minute for keys and addresses', () => {
-  const counted = { rateLimit: 100, used: 40, resets_in_seconds: 7 };
-  assert.deepEqual(rateHeaders(true, counted), {
-    'RateLimit-Policy': '"default";q=100;w=60',
-    RateLimit: '"default";r=60;t=7',
-  });
-  assert.deepEqual(rateHeaders(false, counted), {
-    'RateLimit-Policy': '"default";q=100;w=60, "address";q=60;w=60',
-    RateLimit: '"address";r=20;t=7',
-  });
-  assert.equal(rateHeaders(false, { ...counted, used: 61 }).RateLimit, '"address";r=0;t=7');
 });
 
 test('expiryOf adds the chosen days, or returns null for never', () => {

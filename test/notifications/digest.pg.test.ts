@@ -133,16 +133,6 @@ test('weekly digest has seven days when the clock changes', async () => {
   assert.match(mail!.text ?? '', /date_from=2026-03-23&date_to=2026-03-29/);
 });
 
-test('digest is skipped long after 9, or if chosen later', async () => {
-  const afternoon = await reader({ digest: 'day' });
-  await run(monday('14:00:00'));
-  assert.deepEqual(await mailsTo(afternoon.email), []);
-  const since = await reader({ digest: 'day', changed_at: monday('08:01:00') });
-  const none = await reader({ digest: 'none' });
-  await run(monday('08:10:00'));
-  for (const { email } of [since, none]) assert.deepEqual(await mailsTo(email), []);
-});
-
 test('unknown time zone does not block other digests', async () => {
   const strange = await reader({ digest: 'day', time_zone: 'VST' });
   const { email } = await reader({ digest: 'day' });

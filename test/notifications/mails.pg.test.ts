@@ -98,20 +98,6 @@ test('notification quotes the text answers of a response', async () => {
   assert.match(text ?? '', /“Call me at \[email\]”/);
 });
 
-test('member is mailed only chosen, recent events of the organization', async () => {
-  const held = await scene({ events: ['held'] });
-  const late = await scene({ events: ['detractor'], changed_at: new Date() });
-  const other = await scene({ events: ['detractor'] });
-  await held.bad();
-  await held.bad({ held_reason: 'no_page_view' });
-  await late.bad({ created_at: new Date(Date.now() - 10 * 60_000) });
-  await other.bad({ source: 'import' });
-  await run();
-  assert.deepEqual(await subjectsTo(held.email), ['A response is on hold: Onboarding']);
-  assert.deepEqual(await subjectsTo(late.email), []);
-  assert.deepEqual(await subjectsTo(other.email), []);
-});
-
 test('member who leaves or changes choices gets no mail', async () => {
   const gone = await scene({ events: ['detractor'] });
   const changed = await scene({ events: ['detractor'] });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readDigestPeriods } from '../../src/notifications/digest.ts';
-import { saveSlackHook } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
-import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -48,30 +47,6 @@ test('sweep finds events of the last hour, but none before the choice', async ()
     await noticed(old.org_id),
     [...ofOld.map((id) => `detractor ${id}`), `held ${held}`].sort(),
   );
-});
-
-test('sweep finds a webhook that was turned off after failures', async () => {
-  const [mine, theirs] = [await scene(), await scene()];
-  const off = { active: false, deactivated_reason: 'it failed' };
-  const id = await makeWebhook(db, mine.org_id, { ...off, deactivated_at: minutes(59) });
-  await makeWebhook(db, mine.org_id, { ...off, deactivated_at: minutes(61) });
-  await makeWebhook(db, mine.org_id, { active: false, deactivated_at: minutes(1) });
-  await saveSlackHook(db, mine.org_id, {
-    url: Buffer.from('sealed'),
-    events: ['webhook_off'],
-    digest: 'none',
-  });
-  await db`update slack_hooks set changed_at = now() - interval '1 day' where org_id = ${mine.org_id}`;
-  await sweepNotifications({ db });
-  const noted = await noticed(mine.org_id);
-  assert.deepEqual(
-    noted.map((one) => one.split(' ').slice(0, 2)),
-    [
-      ['webhook_off', id],
-      ['webhook_off', id],
-    ],
-  );
-  assert.deepEqual(await noticed(theirs.org_id), []);
 });
 
 for (const [now, digests] of [

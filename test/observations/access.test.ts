@@ -97,10 +97,3 @@ test('a refusal names the setting for access, or the problem of the token', asyn
   assert.equal(JSON.parse(locked.body).error, 'the bearer token for metrics is missing or wrong');
   assert.equal(locked.headers['www-authenticate'], 'Bearer realm="metrics"');
 });
-
-test('OpenMetrics is sent to clients that ask for it', async () => {
-  const accept = { Accept: 'application/openmetrics-text' };
-  const { headers, body } = await ask(appFor({ token: null, ownAddress: false }), accept);
-  assert.match(String(headers['content-type']), /^application\/openmetrics-text; version=1\.0\.0/);
-  assert.ok(body.endsWith('# EOF\n'));
-});

@@ -4,7 +4,7 @@ import { ask, asPerson, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
-const { postJson, request } = visitor(db);
+const { request } = visitor(db);
 
 const asJson = { 'Content-Type': 'application/json' };
 const send = (path: string, body: string) =>
@@ -43,16 +43,3 @@ test('a long body is parsed only if its link exists', async () => {
   for (const link of [personal, shared]) assert.equal((await send(link, broken)).status, 400);
   for (const link of ['/s/none', '/f/none']) assert.equal((await send(link, broken)).status, 404);
 });
-
-for (const score of [32768, 2 ** 53, -1, 1e300, 3.5, '100', '-0']) {
-  test(`the score ${score} returns 400 on every link`, async () => {
-    const { personal, shared, answers } = await ask(db);
-    for (const link of [personal, shared]) {
-      const refused = await postJson(link, { score });
-      const { code } = (await refused.json()) as { code: string };
-      assert.deepEqual([refused.status, code], [400, 'score_invalid']);
-    }
-    assert.equal((await request(`${personal}?score=${score}`, { headers: asPerson })).status, 200);
-    assert.deepEqual(await answers(), []);
-  });
-}

@@ -148,27 +148,6 @@ test('filters by a theme of the newest analysis', async () => {
   assert.equal(await org.status(`/api/v1/responses?theme=${'x'.repeat(41)}`), 400);
 });
 
-test('filters find responses on hold separately', async () => {
-  const org = await client();
-  const contact = await org.contact({ plan: 'pro' });
-  const label = await tagOf(org.id, 'odd');
-  const held = await org.respond({ contact_id: contact, held_reason: 'hidden_link' });
-  await tag(org.id, held, label);
-  for (const query of ['property.plan=pro', `tag=${label}`, `tag=${label}&property.plan=pro`]) {
-    assert.deepEqual(await org.found(query), new Set(), query);
-    assert.deepEqual(await org.found(`held=true&${query}`), new Set([held]), query);
-    assert.equal(await org.counted(query), 0, query);
-    const { data } = await org.get<{ data: { held: number } }>(`/api/v1/nps?${query}`);
-    assert.equal(data.held, 1, query);
-  }
-  assert.deepEqual(await org.found('held=true&property.plan=free'), new Set());
-  await db`update responses set held_reason = null where id = ${held}`;
-  for (const query of ['property.plan=pro', `tag=${label}&property.plan=pro`]) {
-    assert.deepEqual(await org.found(query), new Set([held]), query);
-    assert.deepEqual(await org.found(`held=true&${query}`), new Set(), query);
-  }
-});
-
 test('a search combines with other filters', async () => {
   const org = await client();
   const [pro, free] = [await org.contact({ plan: 'pro' }), await org.contact({ plan: 'free' })];

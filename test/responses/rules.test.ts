@@ -6,7 +6,6 @@ import {
   type HeldReason,
   type LinkVisit,
   readScore,
-  rollUp,
 } from '../../src/responses/rules.ts';
 
 const visit = (kind: LinkVisit['kind'], score: number | null, agoMs: number) => ({
@@ -118,20 +117,4 @@ test('a score is a whole number of one or two digits', () => {
     true,
   ])
     assert.equal(readScore(posted), null, String(posted));
-});
-
-test('a rollup has score, interval, shares, and responses on hold', () => {
-  assert.deepEqual(rollUp({ promoters: 60, passives: 25, detractors: 15, held: 7 }), {
-    nps: 45,
-    margin_of_error: 14.4,
-    interval: { low: 29.3, high: 58 },
-    total: 100,
-    promoters: 60,
-    passives: 25,
-    detractors: 15,
-    promoter_pct: 60,
-    passive_pct: 25,
-    detractor_pct: 15,
-    held: 7,
-  });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { json } from '../../src/lib/db/db.ts';
-import { makeClient, makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -120,25 +120,4 @@ test('an answer on a changed scale is refused with the new form', async () => {
   await db`update surveys set type = 'csat' where id = ${s.id}`;
   assert.ok((await answer(s.mine, { score: '9' })).includes('Please choose a score first.'));
   assert.equal(await s.given(), undefined);
-});
-
-test('responses show and filter by properties of a website', async () => {
-  const { id: org_id, read: headers } = await makeClient(db);
-  const share_id = crypto.randomUUID();
-  await makeSurvey(db, org_id, { share_id });
-  await answer(`/e/${share_id}`, { score: '9', properties: '{"plan":"pro","seats":3}' });
-  await answer(`/e/${share_id}`, { score: '9', properties: '{"plan":"free"}' });
-  await answer(`/e/${share_id}/x`, { score: '9', properties: '{"plan":"pro","held":true}' });
-  const found = async (query: string) => {
-    const answered = await app.request(`/api/v1/responses?${query}`, { headers });
-    const { data } = (await answered.json()) as { data: { properties: object }[] };
-    return data.map(({ properties }) => properties);
-  };
-  assert.deepEqual(await found('property.plan=pro'), [{ plan: 'pro', seats: 3 }]);
-  assert.deepEqual(await found('property.seats=3'), [{ plan: 'pro', seats: 3 }]);
-  assert.deepEqual(await found('property.plan=pro&held=true'), [{ plan: 'pro', held: true }]);
-  const [held] =
-    await db`select id from responses where org_id = ${org_id} and held_reason is not null`;
-  await db`update responses set held_reason = null where id = ${held!['id']}`;
-  assert.equal((await found('property.plan=pro')).length, 2);
 });

@@ -120,19 +120,6 @@ inOneInstant('due comments without a live owner are claimed, oldest new ones fir
   }
 });
 
-inOneInstant('comments due at the same time are claimed in order of creation', async (db) => {
-  const { ids, orgs } = await makeWaiting(db, [{}, {}, {}, {}]);
-  for (const [n, hours] of [2, 4, 1, 3].entries())
-    await db`
-        update waiting_analyses set created_at = now() - ${hours}::int * interval '1 hour'
-        where response_id = ${ids[n]!}`;
-  const claimed = await claimWaiting(db, orgs[0], { by: 'pool-of-own', atMost: 9, known: [] });
-  assert.deepEqual(
-    claimed.map(({ response_id }) => ids.indexOf(response_id)),
-    [1, 3, 0, 2],
-  );
-});
-
 inOneInstant('a claimed comment has all fields of its analysis', async (db) => {
   const { orgs } = await makeWaiting(db, [{ askedAt: '2026-05-01T10:00:00.123456Z' }, {}]);
   await db`update waiting_analyses set tries = 3, traceparent = '00-trace' where asked_at is not null`;
@@ -173,16 +160,6 @@ inOneInstant('organizations with due comments are listed, except claimed ones', 
     const [look] = await db<{ found: boolean }[]>`select ${hasWaiting(db, own)} as found`;
     assert.equal(look!.found, isListed, said);
   }
-});
-
-inOneInstant('organizations are listed once, by id, after the given one', async (db) => {
-  const { orgs } = await makeWaiting(db, [{}, { isHistory: true }, {}]);
-  const list = (after: string | null, atMost = 9) =>
-    listOrganizationsWaiting(db, { after, by: 'pool', atMost });
-  assert.deepEqual(await list(null), orgs);
-  assert.deepEqual(await list(null, 1), orgs.slice(0, 1));
-  assert.deepEqual(await list(orgs[0]), orgs.slice(1));
-  assert.deepEqual(await list(orgs[1]), []);
 });
 
 inOneInstant('releasing, postponing and ending change only their comment', async (db) => {

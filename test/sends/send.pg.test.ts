@@ -204,18 +204,6 @@ test('unknown outcome is answered as failed and never repeated', async () => {
   assert.equal(mailed.length, 1);
 });
 
-test('frequency rule covers all surveys of an organization', async () => {
-  const { key, orgId, survey } = await organization({ frequency_days: 30 });
-  const { tools } = sending(mailServer().mailer);
-  await sendSurvey(tools, key, wish(survey, people(1)));
-  const other = await makeSurvey(db, orgId);
-  const later = await sendSurvey(tools, key, wish(other, people(1)));
-
-  assert.equal(later.results[0]?.reason_code, 'frequency');
-  const [blocked] = await db`select email, reason_code from blocked_mails where org_id = ${orgId}`;
-  assert.deepEqual({ ...blocked }, { email: 'p0@people.test', reason_code: 'frequency' });
-});
-
 test('unsubscribed contact gets no mail from the organization', async () => {
   const { key, orgId, survey } = await organization();
   await db`insert into suppressions ${db({ org_id: orgId, email: 'p0@people.test', kind: 'unsubscribed' })}`;

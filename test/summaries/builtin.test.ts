@@ -35,22 +35,6 @@ test('reads an angry detractor', async () => {
   );
 });
 
-test('a detractor who wants a refund is negative', async () => {
-  for (const comment of [
-    'I cancelled today. Awful service, nobody ever answers, I want my money back',
-    'I cancelled today. Awful service - nobody ever answers. I want my money back!',
-    'Thanks for nothing. Worst service ever.',
-  ]) {
-    const { sentiment, churn_risk } = await analyze(comment, 0);
-    assert.deepEqual([sentiment, churn_risk], ['negative', 'high'], comment);
-  }
-});
-
-test('reads a happy promoter', async () => {
-  const { sentiment, churn_risk } = await analyze('Great product, wonderful support!', 10);
-  assert.deepEqual([sentiment, churn_risk], ['positive', 'low']);
-});
-
 test('other languages have the sentiment of their score', async () => {
   const german = await analyze('Der Support ist leider sehr langsam', 2, 'de');
   assert.equal(german.sentiment, 'negative');

@@ -75,19 +75,6 @@ test('an import matches tags case-insensitively', async () => {
   );
 });
 
-test('an import creates one tag for names that differ by case', async () => {
-  const org = await makeOrganization(db);
-  const words = Array.from({ length: 40 }, (_, n) => `tag ${n}`);
-  const written = [
-    ...words.map((word, n) => (n % 2 ? word.toUpperCase() : word)),
-    ...words.map((word, n) => (n % 2 ? word : word.toUpperCase())),
-  ];
-  const found = await ensureTags(db, commandWriter(org), written);
-  assert.equal(new Set(found.values()).size, words.length);
-  const names = await db`select name from tags where org_id = ${org}`;
-  assert.deepEqual(names.map(({ name }) => name).sort(), written.slice(0, words.length).sort());
-});
-
 test('an organization creates at most 1,000 tags, but imports may add more', async () => {
   const org = await makeOrganization(db);
   const writer = commandWriter(org);

@@ -5,7 +5,6 @@ import {
   contrast,
   edgeContrast,
   type Palette,
-  readableOn,
   textContrast,
   themeOf,
 } from '../../src/web/color.ts';
@@ -35,18 +34,6 @@ test('any brand colour gives readable palettes', () => {
 test('a colour with enough contrast is not changed', () => {
   assert.equal(themeOf('#0F766E').light.accent, '#0f766e');
   assert.equal(themeOf('#7DD3FC').dark.accent, '#7dd3fc');
-});
-
-test('readableOn makes any colour readable on any other', () => {
-  fc.assert(
-    fc.property(anyColor, anyColor, (text, background) => {
-      assert.ok(contrast(readableOn(text, background), background) >= textContrast);
-    }),
-  );
-});
-
-test('readableOn keeps a readable colour', () => {
-  assert.equal(readableOn('#0b6b3a', '#ffffff'), '#0b6b3a');
 });
 
 function assertReadable({ page, card, soft, text, muted, line, accent, onAccent }: Palette) {

@@ -28,24 +28,6 @@ function heldWriters() {
   };
 }
 
-test('an item does not wait for a batch without its key', async () => {
-  const { writes, shown, writers } = heldWriters();
-  const { add } = createBatch(writers, { maxItems: 10, concurrency: 2 });
-  const many = [add(item('many', 1)), add(item('many', 2))];
-  await turn();
-  const [later, few] = [add(item('many', 3)), add(item('few', 4))];
-  await turn();
-  assert.deepEqual(shown(), ['many1 many2', 'few4']);
-  writes[1]!.end.resolve();
-  assert.equal(await few, 40);
-  writes[0]!.end.resolve();
-  assert.deepEqual(await Promise.all(many), [10, 20]);
-  await turn();
-  assert.equal(shown().at(-1), 'many3');
-  writes[2]!.end.resolve();
-  assert.equal(await later, 30);
-});
-
 test('each key gets its share of a batch', async () => {
   const { writes, shown, writers } = heldWriters();
   const { add } = createBatch(writers, { maxItems: 4, concurrency: 1 });

@@ -50,12 +50,6 @@ test('the first non-empty column counts', async () => {
   ]);
 });
 
-test('a first line sep=| sets the delimiter and counts as a line', async () => {
-  assert.deepEqual(await read('sep=|\r\nemail|name\r\na@a.test|A;B\r\n'), [
-    [3, { email: 'a@a.test', name: 'A;B' }],
-  ]);
-});
-
 test('a quote inside an unquoted value is kept', async () => {
   assert.deepEqual(await read('name,size\nRobert "Bob" Smith,5"\n 6" , "B, Ann"\n'), [
     [2, { name: 'Robert "Bob" Smith', size: '5"' }],
@@ -65,16 +59,6 @@ test('a quote inside an unquoted value is kept', async () => {
 
 test('empty cells after the last column are ignored', async () => {
   assert.deepEqual(await read('a,b\n1,2,, ,\n'), [[2, { a: '1', b: '2' }]]);
-});
-
-test('a multi-line record has its first line number', async () => {
-  for (const end of ['\n', '\r\n']) {
-    const text = ['email,name', 'a@a.test,"A', 'B"', '', 'c@a.test,C'].join(end);
-    assert.deepEqual(
-      (await read(text)).map(([line]) => line),
-      [2, 5],
-    );
-  }
 });
 
 const refused: [why: string, text: string, complaint: RegExp][] = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
@@ -66,21 +66,6 @@ test('a data folder whose path is too long for a socket works', async (t) => {
   const embedded = await serveFrom(dataFolder(t, 'long'.repeat(40)));
   assert.equal(await ask(embedded.url, '1'), 1);
   assert.match(decodeURIComponent(embedded.url), /host=\/tmp\/askback-[0-9a-f]{16}$/);
-});
-
-test('damaged program files are repaired at the next start', async (t) => {
-  const dataDir = dataFolder(t);
-  await (await serveFrom(dataDir)).stop();
-  const manifest = `${dataDir}/postgres-18.4.0-beta.17`;
-  const library = join(manifest, 'lib/postgresql/pg_trgm.so');
-  const whole = readFileSync(library);
-  const damaged = Buffer.from(whole);
-  damaged.writeUInt8(damaged.readUInt8(5000) ^ 1, 5000);
-  writeFileSync(library, damaged);
-
-  const embedded = await serveFrom(dataDir);
-  assert.equal(readFileSync(library).equals(whole), true);
-  assert.equal(await ask(embedded.url, '1'), 1);
 });
 
 test('a server outlives its killed process and is adopted by the next', async (t) => {

@@ -58,13 +58,6 @@ const contents: Contents = {
   read: ({ path }) => Buffer.from(texts[path]!),
 };
 
-test('opening a packed archive returns the bytes of each file', () => {
-  const { manifest, read } = open(pack(contents));
-  assert.deepEqual(manifest, contents.manifest);
-  const found = manifest.files.map((file) => [file.path, Buffer.from(read(file)).toString()]);
-  assert.deepEqual(Object.fromEntries(found), texts);
-});
-
 test('damaged program files and links are unpacked again', (t) => {
   const folder = folderAt(emptyFolder(t));
   let openings = 0;
