@@ -250,8 +250,9 @@ main a { color: var(--accent) }
 summary { padding: .625rem 0; cursor: pointer }
 h2 { margin: 2rem 0 .5rem; font-size: 1.125rem }
 ul { margin: 1.5rem 0; padding: 0; list-style: none }
-li { border-top: 1px solid var(--line) }
-li a { display: grid; gap: .125rem; padding: .75rem 0; color: var(--text); text-decoration: none; overflow-wrap: anywhere }
+li { border-top: 1px solid color-mix(in srgb, var(--line) 30%, #0000) }
+li a { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .125rem 1rem; padding: .75rem 0; color: var(--text); text-decoration: none; overflow-wrap: anywhere }
+li strong { flex: 1 0 100% }
 li span, li time { color: var(--muted); font-size: .875rem }
 nav { display: flex; gap: 1.5rem }
 iframe { display: block; width: 100%; height: 40rem; margin-top: 1.5rem; border: 1px solid var(--line); border-radius: .5rem; background: #fff }

@@ -57,7 +57,7 @@ for (const javaScriptEnabled of [true, false]) {
 
     await page.getByRole('link', { name: 'Audit', exact: true }).click();
     await page
-      .getByRole('cell', { name: /Revoked an API key/ })
+      .getByRole('rowheader', { name: /Revoked an API key/ })
       .first()
       .waitFor();
     await context.close();

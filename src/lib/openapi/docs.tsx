@@ -5,12 +5,16 @@ import type { Described, Document } from './openapi.ts';
 import type { Schema } from './operation.ts';
 
 const style = `
-:root { color-scheme: light dark; --soft: light-dark(#566074, #a2adbf); --line: light-dark(#dfe4ec, #2a3240); }
-body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif; }
-h2 { margin-top: 3rem; border-bottom: 2px solid var(--line); }
+:root { color-scheme: light dark; --soft: light-dark(#566074, #a2adbf); --line: light-dark(#dfe4ec, #2a3240); color: light-dark(#12151d, #eceef3); background: light-dark(#fff, #0d1015); }
+a { color: light-dark(#3a4ce0, #98a6ff); }
+:is(nav, h3) a { color: inherit; text-decoration: none; }
+a:hover { text-decoration: underline; }
+body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 62rem; font: .9375rem/1.55 system-ui, sans-serif; }
+h1, h2, h3 { line-height: 1.3; letter-spacing: -.02em; }
+h2 { margin-top: 3rem; padding-bottom: .375rem; border-bottom: 1px solid var(--line); }
 ul { padding-left: 1.25rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: .875rem; overflow-wrap: anywhere; }
-pre { padding: 1rem; max-height: 28rem; overflow: auto; border: 1px solid var(--line); overflow-wrap: normal; }
+pre { padding: 1rem; max-height: 28rem; overflow: auto; border-radius: .5rem; background: light-dark(#f3f4f7, #171b23); overflow-wrap: normal; }
 .operation { padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
 .soft, dd { color: var(--soft); font-weight: 400; }
 .scroll { overflow-x: auto; }
@@ -158,7 +162,9 @@ const Events = ({ document: { webhooks, components } }: { document: Document }) 
           <dt>
             <code>{name}</code>
           </dt>
-          <dd>{description}</dd>
+          <dd>
+            <Line text={description} />
+          </dd>
         </>
       ))}
     </dl>
@@ -167,7 +173,7 @@ const Events = ({ document: { webhooks, components } }: { document: Document }) 
         <h3>
           <code>{type}</code>
         </h3>
-        <p>{post.description}</p>
+        <Paragraph text={post.description} />
         <Body of={post} schemas={components.schemas} />
         <Code
           text={JSON.stringify(post.requestBody?.content['application/json']?.example, null, 2)}
@@ -215,7 +221,10 @@ const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
           return (
             <>
               <h4>
-                {status} {STATUS_CODES[status]}: <span class="soft">{description}</span>
+                {status} {STATUS_CODES[status]}:{' '}
+                <span class="soft">
+                  <Line text={description} />
+                </span>
               </h4>
               <Table name={`Response ${status} of ${of.summary}`} rows={rows} />
               {example === undefined ? null : <Code text={JSON.stringify(example, null, 2)} />}
@@ -229,7 +238,9 @@ const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
           .map(([status, { description }]) => (
             <>
               <dt>{status}</dt>
-              <dd>{description}</dd>
+              <dd>
+                <Line text={description} />
+              </dd>
             </>
           ))}
       </dl>
@@ -291,7 +302,9 @@ const Table = ({ name, rows }: { name: string; rows: readonly Row[] }) =>
                 {required ? <span class="soft"> required</span> : null}
               </th>
               <td class="soft">{words}</td>
-              <td>{about}</td>
+              <td>
+                <Line text={about} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -382,13 +395,13 @@ const Words = ({ text }: { text: string }) => (
   </>
 );
 
-const Paragraph = ({ text }: { text: string }) => (
+const Paragraph = ({ text }: { text: string | undefined }) => (
   <p>
     <Line text={text} />
   </p>
 );
 
-const Line = ({ text }: { text: string }) => (
+const Line = ({ text = '' }: { text: string | undefined }) => (
   <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
 );
 
