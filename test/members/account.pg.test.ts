@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { deviceName } from '../../src/members/account.ts';
-import { pendingSecret, totpCode } from '../../src/members/codes.ts';
+import { pendingSecret } from '../../src/members/codes.ts';
 import { hashPassword } from '../../src/members/password.ts';
 import { createAuthenticator } from '../support/fakes/authenticator.ts';
+import { codeOf, wrongCode } from '../support/make/codes.ts';
 import { makeMember } from '../support/make/session.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
@@ -115,12 +116,11 @@ test('a code turns on two-step verification and shows recovery codes once', asyn
   const shown = await page(browser, '/account/codes/new');
   assert.match(shown, /<svg class="qr"/);
   assert.match(shown, /([A-Z2-7]{4} ){7}[A-Z2-7]{4}/);
-  const wrong = await browser.post('/account/codes/new', { code: '000000' });
+  const secret = (await pendingSecret({ db, secrets }, id))!;
+  const wrong = await browser.post('/account/codes/new', { code: wrongCode(secret) });
   assert.equal(wrong.status, 422);
 
-  const secret = (await pendingSecret({ db, secrets }, id))!;
-  const code = totpCode(secret, Math.floor(Date.now() / 30_000));
-  const on = await browser.post('/account/codes/new', { code });
+  const on = await browser.post('/account/codes/new', { code: codeOf(secret) });
   assert.equal(on.headers.get('Location'), '/account/codes/recovery');
   const recovery = await page(browser, '/account/codes/recovery');
   assert.equal(recovery.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
@@ -138,8 +138,7 @@ test('another member cannot open recovery codes', async () => {
   const [ann, bob] = [await signedInMember(), await signedInMember()];
   await ann.browser.post('/account/codes');
   const secret = (await pendingSecret({ db, secrets }, ann.id))!;
-  const code = totpCode(secret, Math.floor(Date.now() / 30_000));
-  await ann.browser.post('/account/codes/new', { code });
+  await ann.browser.post('/account/codes/new', { code: codeOf(secret) });
   const stolen = visitorBrowser(app, {
     ...bob.browser.cookies(),
     '__Host-askback-once': ann.browser.cookie('__Host-askback-once')!,

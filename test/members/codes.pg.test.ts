@@ -8,11 +8,11 @@ import {
   createTotpSecret,
   pendingSecret,
   renewRecoveryCodes,
-  totpCode,
   turnOffCodes,
   turnOnCodes,
 } from '../../src/members/codes.ts';
 import { resealSecrets } from '../../src/reseal.ts';
+import { codeOf, wrongCode } from '../support/make/codes.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -22,10 +22,6 @@ const { db } = await testDatabase();
 const [before, today] = [randomBytes(32), randomBytes(32)];
 const secrets = createSecrets([before]);
 const tools = { db, secrets };
-
-/** The code of an app whose clock is ahead by some steps. */
-const codeOf = (secret: Buffer, ahead = 0) =>
-  totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
 
 async function memberWithCodes() {
   const memberId = await makeMember(db);
@@ -44,7 +40,7 @@ test('codes work after a first code proves the app', async () => {
   await createTotpSecret(tools, memberId);
   const secret = (await pendingSecret(tools, memberId))!;
   assert.equal(await checkSecondStep(tools, memberId, codeOf(secret)), false);
-  assert.equal(await turnOnCodes(tools, own, '000000'), undefined);
+  assert.equal(await turnOnCodes(tools, own, wrongCode(secret)), undefined);
   assert.equal((await turnOnCodes(tools, own, codeOf(secret)))?.length, 10);
   assert.equal(await pendingSecret(tools, memberId), undefined);
 });

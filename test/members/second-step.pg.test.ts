@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { countProof } from '../../src/members/attempts.ts';
-import { createTotpSecret, pendingSecret, totpCode, turnOnCodes } from '../../src/members/codes.ts';
+import { createTotpSecret, pendingSecret, turnOnCodes } from '../../src/members/codes.ts';
 import { hashPassword } from '../../src/members/password.ts';
+import { codeOf, wrongCode } from '../support/make/codes.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
@@ -17,9 +18,6 @@ const secrets = createSecrets([Buffer.alloc(32, 7)]);
 const app = bareApp(db, { secrets });
 const password = 'glass heron tuesday';
 const password_hash = await hashPassword(password, { address: 'test' });
-
-const codeOf = (secret: Buffer, ahead = 0) =>
-  totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
 
 /** A member with two-step verification who has just given the right password. */
 async function halfSignedIn() {
@@ -90,7 +88,7 @@ test('a recovery code works when codes are locked for the day', async () => {
 test('the right code waits after ten wrong ones', async () => {
   const half = await halfSignedIn();
   for (let n = 0; n < 10; n++) {
-    const wrong = await half.browser.post('/sign-in/code', { code: '000000' });
+    const wrong = await half.browser.post('/sign-in/code', { code: wrongCode(half.secret) });
     assert.equal(wrong.status, 422);
   }
   const limited = await half.browser.post('/sign-in/code', { code: codeOf(half.secret, 1) });
