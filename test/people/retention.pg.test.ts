@@ -8,13 +8,13 @@ import { untilLockWaits } from '../support/probe/locks.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
 
 const { db } = await testDatabase();
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 const days = 30;
 /** Ages just above and just below the retention. */
 const ages = {
-  old: new Date(Date.now() - days * dayMs - minuteMs),
-  young: new Date(Date.now() - days * dayMs + minuteMs),
+  old: new Date(Date.now() - days * dayMs - hourMs),
+  young: new Date(Date.now() - days * dayMs + hourMs),
 };
 const everyAge = Object.entries(ages) as ['old' | 'young', Date][];
 
@@ -218,7 +218,7 @@ test('retention deletes mails except the ones that block a second mail', async (
 
 test('retention keeps mails for 61 days if the survey has reminders', async () => {
   const ago = (ms: number) => new Date(Date.now() - 61 * dayMs - ms);
-  const mails = [minuteMs, -minuteMs].map((ms) => ({
+  const mails = [hourMs, -hourMs].map((ms) => ({
     reason: ms > 0 ? 'older' : 'younger',
     claimed_at: ago(ms),
     finished_at: ago(ms),

@@ -9,9 +9,10 @@ import {
 } from '../../src/webhooks/shown-deliveries.queries.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
-import { testDatabase } from '../support/probe/database.ts';
+import { clockedDatabase } from '../support/probe/clocked-database.ts';
 
-const { db } = await testDatabase();
+const now = new Date();
+const { db } = await clockedDatabase(now);
 
 async function target() {
   const org_id = await makeOrganization(db);
@@ -94,7 +95,7 @@ test('a delivery has the duration of its last attempt', async () => {
   );
 });
 
-const midnight = new Date(new Date().toISOString().slice(0, 10));
+const midnight = new Date(now.toISOString().slice(0, 10));
 const at = (days: number, ms = 0) => new Date(midnight.getTime() - days * 86_400_000 + ms);
 const ended = ({ of }: Target, status: string, created_at: Date, event = 'response.received') => ({
   ...of,
