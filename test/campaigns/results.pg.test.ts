@@ -128,7 +128,7 @@ for (const status of ['running', 'stopped']) {
   });
 }
 
-async function resultsOf(orgId: string, campaignId: string, status?: Become['status']) {
+async function resultsOf(orgId: string, campaignId: string, status: Become['status']) {
   const page = { page: 1, limit: 50, ignored: [] };
   const [row] = await db<{ list: string }[]>`
     select ${listResults(db, orgId, { campaignId, page, status })} as list`;
@@ -136,14 +136,9 @@ async function resultsOf(orgId: string, campaignId: string, status?: Become['sta
   return new Map(data.map((result) => [result.email.split('@')[0]!, result.status]));
 }
 
-test('every outcome has a status that can be filtered', async () => {
+test('results can be filtered by status', async () => {
   const { orgId, campaignId } = await campaignWithAll();
   await campaignWithAll('running', orgId);
-  const listed = await resultsOf(orgId, campaignId);
-  assert.deepEqual(
-    Object.fromEntries(listed),
-    Object.fromEntries(all.map(({ name, status }) => [name, status])),
-  );
   for (const status of resultStatuses) {
     const found = await resultsOf(orgId, campaignId, status);
     const expected = all.filter((each) => each.status === status).map(({ name }) => name);

@@ -25,7 +25,7 @@ const cases: [string, Record<string, string>, boolean, boolean][] = [
   ],
   ['only an exporter is set', { OTEL_TRACES_EXPORTER: 'otlp' }, true, false],
   ['the traces exporter is none', { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, false, true],
-  ['the SDK is disabled', { ...endpoint, OTEL_SDK_DISABLED: 'true' }, false, false],
+  ['the SDK is disabled', { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }, false, false],
   ['the endpoint is empty', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false, false],
 ];
 for (const [what, environment, traces, metrics] of cases) {

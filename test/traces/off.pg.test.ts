@@ -49,20 +49,6 @@ test('an endpoint loads the SDK, without exports when sampling is off', async ()
   assert.deepEqual(collector.spans, []);
 });
 
-test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing', async () => {
-  for (const over of [{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }]) {
-    const { service, post, ...scene } = await tracedScene(source, {
-      ...reporting,
-      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
-      ...over,
-    });
-    await sendOne({ service, post, ...scene }, { email: personalWords.email });
-    assert.equal(await service.stop(), 0);
-    assert.equal(loads(service.stderr.lines), false, JSON.stringify(over));
-  }
-  assert.deepEqual(collector.spans, []);
-});
-
 test('a hanging collector delays no request, and shutdown by at most 2 s', async () => {
   const hangs = createServer().listen(0, '127.0.0.1');
   await once(hangs, 'listening');

@@ -34,16 +34,6 @@ test('the page has an anchor for every operation and event', () => {
   for (const type of Object.keys(document.webhooks)) assert.ok(text.includes(`id="${type}"`), type);
 });
 
-test('the contents list each section with entries once', () => {
-  const [contents = '', sections = ''] = text.split('</nav>');
-  const expected = ['Sending', 'Webhooks', 'Events'];
-  const namesIn = (part: string, tag: string) =>
-    [...part.matchAll(new RegExp(`<${tag}>([^<]+)</${tag}>`, 'g'))].map(([, name]) => name);
-  assert.deepEqual(namesIn(contents, 'b'), expected);
-  assert.deepEqual(namesIn(sections, 'h2'), ['Keys', ...expected]);
-  assert.doesNotMatch(text, /<ul><\/ul>/);
-});
-
 test('the page has no script and loads nothing', () => {
   assert.match(
     policy,
