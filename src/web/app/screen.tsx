@@ -83,7 +83,7 @@ export function renderScreen(c: Context, screen: Screen): Response {
             {avatar ? <Avatar name={avatar} size="lg" /> : null}
             <div>
               {trail.length === 0 ? null : <Trail steps={trail} />}
-              <h1>{heading}</h1>
+              <h1>{typeof heading === 'string' ? <bdi>{heading}</bdi> : heading}</h1>
               {about ? <p>{about}</p> : null}
             </div>
           </div>
