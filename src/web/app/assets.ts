@@ -47,7 +47,9 @@ export const packedAsset = (name: WebAssetName) => `web/${name}`;
 
 const compressed = memoize(100, (name: WebAssetName) => {
   const packed = `${packedAsset(name)}.gz`;
-  return new Uint8Array(hasAsset(packed) ? assetBytes(packed) : gzipSync(readWebAsset(name)));
+  return new Uint8Array(
+    hasAsset(packed) ? assetBytes(packed) : gzipSync(readWebAsset(name), { level: 9 }),
+  );
 });
 
 type WebAssetName = keyof typeof sources;
