@@ -175,11 +175,11 @@ const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) =
       'Erased',
       { head: 'Data', phone: 'line' },
       { head: 'Address', phone: 'beside' },
-      'Receipt',
+      { head: 'Receipt', phone: 'line' },
     ]}
     rows={receipts.map((receipt) => ({
       cells: [
-        <Time at={new Date(receipt.erased_at)} />,
+        <Time at={new Date(receipt.erased_at)} show="day" />,
         <>
           {countsText(receipt.counts)}
           <span class="soft block">

@@ -160,7 +160,11 @@ async function showSegments(c: Context<ScreenEnv>, db: Db) {
       ) : (
         <DataTable
           caption="Segments by name"
-          columns={['Name', { head: 'People who match', phone: 'line' }, 'Used by']}
+          columns={[
+            'Name',
+            { head: 'People who match', phone: 'line' },
+            { head: 'Used by', before: 'Used by ' },
+          ]}
           rows={segments.map(({ id, name, filter }) => ({
             cells: [
               <a href={`${path}/${id}`}>
