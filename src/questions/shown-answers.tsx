@@ -39,19 +39,10 @@ function AnswerValue({
   const values = [value ?? []].flat().map(String);
   const labels = kind === 'scale' ? values : [label ?? []].flat();
   const parts: Child[] = values.map((each, at) => (
-    <a href={`${path}?survey_id=${surveyId}&answer.${question_id}=${each}`}>
+    <a class="tag plain" href={`${path}?survey_id=${surveyId}&answer.${question_id}=${each}`}>
       <bdi>{labels[at] ?? each}</bdi>
     </a>
   ));
   if (other !== null) parts.push(<bdi>{other}</bdi>);
-  return (
-    <>
-      {parts.map((part, at) => (
-        <>
-          {at > 0 ? ', ' : ''}
-          {part}
-        </>
-      ))}
-    </>
-  );
+  return <span class="tags">{parts}</span>;
 }

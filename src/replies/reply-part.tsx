@@ -156,17 +156,17 @@ function ReplyForm({ action, form, texts, from, suppressed }: ComposeProps) {
           </button>
         </div>
       ) : null}
-      <Checkbox
-        name="done"
-        label="Mark the response as done when the reply is sent"
-        form={form}
-        checked={form.typed['done'] !== undefined}
-      />
       <div class="acts">
         <button type="submit" class="primary" name="do" value="send">
           <Icon name="reply" />
           Send reply
         </button>
+        <Checkbox
+          name="done"
+          label="Mark the response as done when the reply is sent"
+          form={form}
+          checked={form.typed['done'] !== undefined}
+        />
       </div>
     </form>
   );

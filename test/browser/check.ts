@@ -10,13 +10,14 @@ const largestScripts = 20_480;
 const mostStops = 250;
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /**
- * axe cannot judge single letters or digits, such as a monogram or a score, text of a drawing, or clipped cells and
- * tabs of a part that scrolls. These are judged at widths that show them whole.
+ * axe cannot judge single letters or digits, such as a monogram or a score, text of a drawing, or clipped cells, tabs
+ * and rows of a part that scrolls. These are judged at widths that show them whole.
  */
 const isUnsure = (line: string, isCutOff: boolean) =>
-  line.includes('content is too short') || (isCutOff && line.includes('partially obscured'));
+  line.includes('content is too short') ||
+  (isCutOff && /partially obscured|overlapped by another/.test(line));
 const somePartScrolls =
-  "[...document.querySelectorAll('.scroll, .tabs, .segments')].some((part) => part.scrollWidth > part.clientWidth)";
+  "[...document.querySelectorAll('.scroll, .tabs, .segments, #found, .pane')].some((part) => part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight)";
 const inPage = readFileSync(new URL('in-page.js', import.meta.url), 'utf8');
 
 export type LoadedScreen = { status: number; complaints: string[] };

@@ -154,8 +154,8 @@ function Shortcuts({ mayChange }: { mayChange: boolean }) {
         ) : null,
       )}
       <details class="menu">
-        <summary aria-keyshortcuts="?">
-          <kbd>?</kbd> All shortcuts
+        <summary class="button mini quiet" aria-keyshortcuts="?">
+          <kbd>?</kbd> all<span class="hidden"> shortcuts</span>
         </summary>
         <div class="list up">
           <dl class="facts">

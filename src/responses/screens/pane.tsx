@@ -102,6 +102,7 @@ export function ResponsePane({ c, read, choices, forms, children }: PaneProps) {
           text="Back to the list"
           kind="quiet"
           icon="arrow-left"
+          mini
         />
         <Neighbours {...{ path, query, neighbours }} />
       </div>
@@ -121,7 +122,9 @@ type NeighboursProps = { path: string; query: string; neighbours: FoundNeighbour
 function Neighbours({ path, query, neighbours: { newer, older } }: NeighboursProps) {
   if (!newer && !older) return null;
   const link = (id: string | undefined, rel: 'prev' | 'next', text: string) =>
-    id ? <LinkButton href={`${path}/${id}${query}`} rel={rel} text={text} kind="quiet" /> : null;
+    id ? (
+      <LinkButton href={`${path}/${id}${query}`} rel={rel} text={text} kind="quiet" mini />
+    ) : null;
   return (
     <nav class="acts" aria-label="Other responses in the list">
       {link(newer, 'prev', 'Newer')}
@@ -180,21 +183,19 @@ function PersonHead({ response, origin, path }: DetailProps) {
           <h2 id={whoId}>
             <bdi>{personOf(response)}</bdi>
           </h2>
-          <p class="sub">
-            {response.contact_email && origin.contact_id ? (
-              <>
-                <a href={`${path.replace(/responses$/, 'people')}/${origin.contact_id}`}>
-                  <bdi>
-                    <Breakable text={response.contact_email} />
-                  </bdi>
-                </a>
-                {' · '}
-              </>
-            ) : null}
+          {response.contact_email && origin.contact_id ? (
+            <p class="sub">
+              <a href={`${path.replace(/responses$/, 'people')}/${origin.contact_id}`}>
+                <bdi>
+                  <Breakable text={response.contact_email} />
+                </bdi>
+              </a>
+            </p>
+          ) : null}
+          <p class="sub tags">
             <a href={`${path}?survey_id=${survey_id}`}>
               <bdi>{survey_name}</bdi>
             </a>
-            {' · '}
             <Time at={created_at} />
           </p>
         </div>
@@ -356,7 +357,7 @@ function TagPart(props: DetailProps) {
   const mayAdd = props.editor !== null && free.length > 0;
   if (tags.length === 0 && !mayAdd) return null;
   return (
-    <form method="post" action={actionOf(props, '/tags')} class="tagging">
+    <form method="post" action={actionOf(props, '/tags')} class="acts">
       <h3 id="tags-head">Tags</h3>
       {tags.length === 0 ? null : (
         <ul class="tags" aria-labelledby="tags-head">
@@ -379,14 +380,21 @@ function TagPart(props: DetailProps) {
         </ul>
       )}
       {mayAdd ? (
-        <div class="acts">
-          <select name="tag" id="new-tag" aria-label="Add a tag" aria-keyshortcuts="#">
+        <details class="menu">
+          <summary class="button mini quiet" aria-keyshortcuts="#">
+            <Icon name="plus" />
+            Add tag
+          </summary>
+          <ul class="list">
             {free.map(({ id, name }) => (
-              <option value={id}>{name}</option>
+              <li>
+                <button type="submit" name="tag" value={id}>
+                  <bdi>{name}</bdi>
+                </button>
+              </li>
             ))}
-          </select>
-          <button type="submit">Add tag</button>
-        </div>
+          </ul>
+        </details>
       ) : null}
     </form>
   );
