@@ -97,9 +97,12 @@ export type WebhookOutcomes = {
   outcomes: DayOutcome[];
   /** Days on which at least some events were delivered. */
   delivers: boolean[];
-  /** The delivered share of the newest events, or null without events. */
-  share: number | null;
+  /** At most `maxNewest` events of these days. */
+  newest: { delivered: number; total: number };
 };
+
+/** Limits the rows that the list reads for each webhook. */
+export const maxNewest = 2000;
 
 /** For every webhook. Probes an index a few times per webhook and day, and reads few rows of a busy webhook. */
 export async function outcomesByDay(
@@ -126,14 +129,14 @@ export async function outcomesByDay(
              select from (select undelivered from ${ended} order by id desc limit 100) newest
              where undelivered is null
            ) order by d.first) as delivers,
-           (select avg((undelivered is null)::int)::float8
+           (select json_build_object('delivered', count(*) filter (where undelivered is null), 'total', count(*))
             from (
               select undelivered
               from ended_deliveries
               where org_id = w.org_id and webhook_id = w.id and id >= (select first from days order by first limit 1) and not is_test
               order by id desc
-              limit 2000
-            ) newest) as share
+              limit ${maxNewest}
+            ) newest) as newest
     from webhooks w
     cross join days d
     where w.org_id = ${orgId}

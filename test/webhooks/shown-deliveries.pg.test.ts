@@ -153,7 +153,7 @@ test('the list has the outcome of each day and the share of every webhook', asyn
         {
           outcomes: ['failed', 'skipped', 'delivered', 'none'],
           delivers: [true, true, true, false],
-          share: 0.5,
+          newest: { delivered: 3, total: 6 },
         },
       ],
       [
@@ -161,7 +161,7 @@ test('the list has the outcome of each day and the share of every webhook', asyn
         {
           outcomes: ['none', 'none', 'none', 'none'],
           delivers: [false, false, false, false],
-          share: null,
+          newest: { delivered: 0, total: 0 },
         },
       ],
     ]),

@@ -1,12 +1,13 @@
 import { capital } from '../../errors.ts';
+import { percentage } from '../../survey-types.ts';
 import { Breakable, Confirm, dayText, FormErrors, State, Time } from '../../web/app/badges.tsx';
 import { Choice, Field, type FormState, SubmitOrCancel, Version } from '../../web/app/forms.tsx';
-import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { count, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
 import type { WebhookRow } from '../queries.ts';
 import { describeRetries, retryKinds } from '../rules.ts';
-import type { WebhookOutcomes } from '../shown-deliveries.queries.ts';
+import { maxNewest, type WebhookOutcomes } from '../shown-deliveries.queries.ts';
 import { shortUrl, standingOf } from './delivery.tsx';
 import { SmallUptime, UptimeLegend } from './webhook.tsx';
 
@@ -56,7 +57,7 @@ export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookList
 
 function cellsOf(webhook: WebhookRow, here: string, outcomes: WebhookOutcomes | undefined) {
   const { kind, text } = standingOf(webhook);
-  const share = outcomes?.share ?? null;
+  const { delivered = 0, total = 0 } = outcomes?.newest ?? {};
   return [
     <>
       <a href={`${here}/${webhook.id}`}>
@@ -76,10 +77,19 @@ function cellsOf(webhook: WebhookRow, here: string, outcomes: WebhookOutcomes | 
     </>,
     <>
       {outcomes ? <SmallUptime {...outcomes} /> : null}
-      {share === null ? null : <span class="sub block">{(share * 100).toFixed(1)}% delivered</span>}
+      {total === 0 ? null : (
+        <span class="sub block">
+          {percentage(delivered, total).toFixed(1)}%
+          {total < maxNewest ? null : ` of the newest ${count(total)}`} delivered
+        </span>
+      )}
     </>,
     webhook.events.join(', '),
-    webhook.last_delivery_at ? <Time at={webhook.last_delivery_at} show="ago" /> : 'None yet',
+    webhook.last_delivery_at ? (
+      <Time at={webhook.last_delivery_at} show="ago" />
+    ) : (
+      <span class="none">None yet</span>
+    ),
   ];
 }
 
