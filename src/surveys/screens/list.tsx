@@ -76,7 +76,7 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
           { head: 'Name' },
           { head: 'Score', number: true, phone: 'line' },
           { head: 'Responses', number: true },
-          { head: 'Response rate', number: true, after: '' },
+          { head: 'Response rate', number: true },
           { head: 'Created', phone: 'absent' },
           { head: 'Status', phone: 'beside' },
         ]}
@@ -134,7 +134,7 @@ function cellsOf(survey: ListedSurvey, here: string) {
     </>,
     count(total),
     sent === 0 ? (
-      <span class="soft">Not sent</span>
+      <span class="soft none">Not sent</span>
     ) : (
       <>
         {percentage(responded, sent).toFixed(1)}%

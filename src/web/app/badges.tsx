@@ -135,7 +135,7 @@ export function State({ kind, children, code }: StateProps) {
   );
 }
 
-/** The span keeps the label of its column on phones, because the word says nothing alone. */
+/** Phones do not show "Off", because it says little beside the other facts of a row. */
 export const OnOff = ({ on }: { on: boolean }) => (
   <span class={on ? undefined : 'soft none'}>{on ? <State kind="fine">On</State> : 'Off'}</span>
 );

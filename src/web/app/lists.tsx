@@ -243,7 +243,7 @@ export function DataTable(props: DataTableProps) {
           {rows.map(({ cells, current, id }) => (
             <tr id={id} aria-current={current ? 'true' : undefined}>
               {cells.map((cell, at) => {
-                const attributes = attributesOf(columns[at]!, { isStacked, isFact: at > 0 });
+                const attributes = attributesOf(columns[at]!, { cell, isStacked, isFact: at > 0 });
                 if (at > 0) return <td {...attributes}>{cell}</td>;
                 return (
                   <th scope="row" {...attributes}>
@@ -261,16 +261,17 @@ export function DataTable(props: DataTableProps) {
 
 function attributesOf(
   { head, number, hidden, phone, before, after }: Exclude<TableColumn, string>,
-  { isStacked, isFact }: { isStacked: boolean; isFact: boolean },
+  { cell, isStacked, isFact }: { cell: Child; isStacked: boolean; isFact: boolean },
 ) {
   if (!isStacked) return { class: number ? 'n' : undefined };
   const place = isFact ? (phone ?? (hidden ? 'beside' : 'fact')) : '';
-  const unit =
-    number && place === 'fact' && before === undefined ? ` ${head}`.toLowerCase() : undefined;
+  const noun = ` ${head}`.toLowerCase();
+  const unit = cell === '1' ? noun.replace(/s$/, '') : noun;
+  const isCount = number && place === 'fact' && before === undefined;
   return {
     class: `${number ? 'n ' : ''}${place}`.trim() || undefined,
     'data-before': before,
-    'data-after': after ?? unit,
+    'data-after': after ?? (isCount ? unit : undefined),
   };
 }
 
