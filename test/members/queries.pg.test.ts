@@ -3,8 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
   consumeInvitations,
+  consumeLink,
   findCredentialsById,
   findInvitation,
+  findLink,
   findMailedLink,
   insertLink,
   lockPassword,
@@ -33,6 +35,27 @@ async function link(kind: Link['kind'], over: Partial<Link>, changes = {}) {
   }
   return { id, tokenHash };
 }
+
+test('links expire by kind and only work for their kind', async () => {
+  const memberId = await makeMember(db);
+  const of = { welcome: {}, invitation: { email: 'a@people.test' }, reset: { memberId } };
+  const hours = { welcome: 24, invitation: 7 * 24, reset: 1 };
+  for (const kind of ['welcome', 'invitation', 'reset'] as const) {
+    const { id, tokenHash } = await link(kind, of[kind]);
+    const [row] = await db<{ hours: number }[]>`
+      select round(extract(epoch from expires_at - now()) / 3600)::int as hours
+      from member_links where id = ${id}`;
+    assert.equal(row?.hours, hours[kind], kind);
+    const other = kind === 'reset' ? 'welcome' : 'reset';
+    for (const read of [findLink, consumeLink]) {
+      assert.equal(await read(db, other, tokenHash), undefined, `${kind} as ${other}`);
+      const ended = await link(kind, of[kind], { expires_at: new Date(Date.now() - 6000) });
+      assert.equal(await read(db, kind, ended.tokenHash), undefined, `late ${kind}`);
+      assert.equal((await read(db, kind, tokenHash))?.id, id);
+    }
+    assert.equal(await findLink(db, kind, tokenHash), undefined, `used ${kind}`);
+  }
+});
 
 test('invitations belong to their email in any case and organization', async () => {
   const [orgId, otherOrg] = [await makeOrganization(db), await makeOrganization(db)];
