@@ -82,6 +82,21 @@ test('an export has every event once and escapes formulas', async () => {
   assert.ok(lines.some((line) => line.includes(",'=1+1,")));
 });
 
+test('cleanUpAudit deletes events after 400 days', async () => {
+  const { orgId, act, list } = await audited();
+  for (const age of ['400 days 1 minute', '399 days 23 hours 59 minutes']) {
+    await act({ details: { name: age } });
+    await db`
+      update audit_events set at = now() - ${age}::interval
+      where org_id = ${orgId} and details ->> 'name' = ${age}`;
+  }
+  await cleanUpAudit({ db });
+  assert.deepEqual(
+    (await list()).data.map(({ details }) => details['name']),
+    ['399 days 23 hours 59 minutes'],
+  );
+});
+
 test('cleanUpAudit only deletes surplus events of keys and visitors', async () => {
   const [crowd, other] = [await audited(), await audited()];
   const program = { kind: 'key', id: null, name: 'loop' } as const;

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { readDigestPeriods } from '../../src/notifications/digest.ts';
+import { claimNotification } from '../../src/notifications/mail.ts';
+import { claimPost, saveSlackHook } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
-import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -47,6 +50,34 @@ test('sweep finds events of the last hour, but none before the choice', async ()
     await noticed(old.org_id),
     [...ofOld.map((id) => `detractor ${id}`), `held ${held}`].sort(),
   );
+});
+
+test('a notification is claimed once, within a day', async () => {
+  const { org_id, member_id } = await scene();
+  await saveSlackHook(db, org_id, { url: Buffer.from('x'), events: ['held'], digest: 'none' });
+  for (const [claim, to] of [
+    [claimNotification, member_id],
+    [claimPost, null],
+  ] as const) {
+    const claims = async (created_at: Date) => {
+      const row = { org_id, member_id: to, kind: 'held', subject: randomUUID(), created_at };
+      const [made] = await db<{ id: string }[]>`insert into notifications ${db(row)} returning id`;
+      const claimed = [await claim(db, org_id, made!.id), await claim(db, org_id, made!.id)];
+      return claimed.map((each) => each !== undefined);
+    };
+    assert.deepEqual(await claims(minutes(24 * 60 - 1)), [true, false]);
+    assert.deepEqual(await claims(minutes(24 * 60 + 1)), [false, false]);
+  }
+});
+
+test('sweep finds a webhook that failures turned off, not a member', async () => {
+  const { org_id } = await scene();
+  const off = { active: false, deactivated_at: minutes(1) };
+  const id = await makeWebhook(db, org_id, { ...off, deactivated_reason: 'it failed' });
+  await makeWebhook(db, org_id, off);
+  await sweepNotifications({ db });
+  const found = await noticed(org_id);
+  assert.deepEqual([found.length, found[0]?.startsWith(`webhook_off ${id} `)], [1, true]);
 });
 
 for (const [now, digests] of [
