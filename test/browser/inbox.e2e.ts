@@ -89,4 +89,6 @@ test('arrow keys move between responses, but not in a note', async () => {
   await page.waitForURL(here);
   await page.keyboard.press('ArrowLeft');
   await page.waitForURL(`**${newer}`);
+  await page.keyboard.press('#');
+  await page.locator('button[name=tag]:focus').waitFor();
 });

@@ -256,8 +256,9 @@ function press(key) {
     (each) => each.getAttribute('aria-keyshortcuts') === key && each.checkVisibility(),
   );
   if (!control) return false;
-  if (control.matches('input, select, textarea')) control.focus();
+  if (control.matches('input, textarea')) control.focus();
   else control.click();
+  if (control.matches('summary')) control.parentElement.querySelector('[open] button')?.focus();
   return true;
 }
 
