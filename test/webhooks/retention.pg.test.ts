@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueue } from '../../src/jobs.ts';
 import { crontab, tasks } from '../../src/tasks.ts';
+import { redeliver } from '../../src/webhooks/replay.ts';
+import { cleanUpDeliveries } from '../../src/webhooks/retention.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
-import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { makeOrganization, makeWebhook, writeKeyOf } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { workOn } from '../support/probe/jobs.ts';
@@ -57,6 +59,18 @@ test('the nightly job deletes old deliveries in batches', async (t) => {
   );
   const attempts = await db<{ id: string }[]>`select delivery_id as id from delivery_attempts`;
   assert.deepEqual(attempts.map(({ id }) => id).sort(), [ids[49]!, pending.ids[0]!].sort());
+});
+
+test('an old event is kept while a newer delivery uses it', async () => {
+  const { org_id, webhook_id, ids } = await history([...times(50, 1), 400], 'failed');
+  const [redelivered] = ids.slice(50);
+  const which = { webhookId: webhook_id, deliveryId: redelivered! };
+  await redeliver({ db }, writeKeyOf(org_id), which);
+  await cleanUpDeliveries(taskTools(db));
+  assert.ok((await eventsOf(org_id)).includes(redelivered!));
+  const [again] = await db`
+    select body from deliveries where webhook_id = ${webhook_id} and status = 'pending'`;
+  assert.equal(again!['body'], '{"version":"1"}');
 });
 
 const eventsOf = async (org_id: string) =>
