@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { findProofs } from '../../src/members/account.ts';
 import {
   consumeInvitations,
   consumeLink,
@@ -23,6 +24,22 @@ test('lockPassword rejects a password that changed after the check', async () =>
   assert.equal(await lockPassword(db, checked), true);
   await db`update members set password_hash = 'new' where id = ${member}`;
   assert.equal(await lockPassword(db, checked), false);
+});
+
+test('findProofs counts unused credentials of the member', async () => {
+  const [member_id, other] = [await makeMember(db), await makeMember(db)];
+  const code = (over: object) => ({
+    member_id,
+    code_hash: randomBytes(32),
+    used_at: null,
+    ...over,
+  });
+  const codes = [code({}), code({ used_at: new Date() }), code({ member_id: other })];
+  await db`insert into recovery_codes ${db(codes)}`;
+  const key = { id: 'key', member_id: other, name: 'Key', public_key: Buffer.from('key') };
+  await db`insert into passkeys ${db(key)}`;
+  const proofs = await findProofs(db, member_id);
+  assert.partialDeepStrictEqual(proofs, { passkeys: 0, recoveryCodes: 1, hasPassword: false });
 });
 
 type Link = Parameters<typeof insertLink>[1];
