@@ -39,6 +39,24 @@ const tagOf = async (orgId: string, name: string) => {
 };
 const tag = (org_id: string, response_id: string, tag_id: string) =>
   db`insert into response_tags ${db({ org_id, response_id, tag_id })}`;
+test('filters find responses on hold separately', async () => {
+  const org = await client();
+  const contact = await org.contact({ plan: 'pro' });
+  const label = await tagOf(org.id, 'odd');
+  const held = await org.respond({ contact_id: contact, held_reason: 'hidden_link' });
+  await tag(org.id, held, label);
+  for (const query of ['property.plan=pro', `tag=${label}`, `tag=${label}&property.plan=pro`]) {
+    assert.deepEqual(await org.found(query), new Set(), query);
+    assert.deepEqual(await org.found(`held=true&${query}`), new Set([held]), query);
+    const { data } = await org.get<{ data: { held: number } }>(`/api/v1/nps?${query}`);
+    assert.equal(data.held, 1, query);
+  }
+  const other = await tagOf(org.id, 'even');
+  for (const query of ['property.plan=free', `tag=${other}`]) {
+    assert.deepEqual(await org.found(`held=true&${query}`), new Set(), query);
+  }
+});
+
 test('filters properties by exact text or JSON at the top level', async () => {
   const org = await client();
   const properties = {
