@@ -23,7 +23,7 @@ import {
 import type { WebhookRef } from './delivery.queries.ts';
 import { eventTypes } from './events.ts';
 import { findTarget, getWebhook, type WebhookRow, webhookColumns } from './queries.ts';
-import { describeRetries, retryKinds, testEvent } from './rules.ts';
+import { describeRetries, offManually, retryKinds, testEvent } from './rules.ts';
 
 const maxUrlLength = 2000;
 const maxDescriptionLength = 500;
@@ -167,7 +167,7 @@ async function updateWebhook(sql: Sql, orgId: string, id: string, change: Change
                               when false then coalesce(deactivated_at, now())
                               else deactivated_at end,
         deactivated_reason = case ${active}::boolean when true then null
-                                  when false then coalesce(deactivated_reason, 'turned off manually')
+                                  when false then coalesce(deactivated_reason, ${offManually})
                                   else deactivated_reason end,
         undelivered_since = case when ${active ?? false} then now() else undelivered_since end,
         updated_at = now()

@@ -1,5 +1,7 @@
 export const answerTimeoutMs = 10_000;
 export const maxFailures = 3;
+/** The reason of a webhook that a member or an API key turned off. */
+export const offManually = 'turned off manually';
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;

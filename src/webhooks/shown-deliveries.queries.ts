@@ -95,8 +95,8 @@ export type WebhookOutcomes = {
   webhook_id: string;
   /** The worst outcome of each day in UTC, oldest first. */
   outcomes: DayOutcome[];
-  /** Days on which at least some events were delivered. */
-  delivers: boolean[];
+  /** The delivered share of each day's newest events, from 0 to 1. */
+  shares: number[];
   /** At most `maxNewest` events of these days. */
   newest: { delivered: number; total: number };
 };
@@ -125,10 +125,10 @@ export async function outcomesByDay(
              when exists (select from ${ended} and undelivered is null) then 'delivered'
              else 'none'
            end order by d.first) as outcomes,
-           array_agg(exists (
-             select from (select undelivered from ${ended} order by id desc limit 100) newest
-             where undelivered is null
-           ) order by d.first) as delivers,
+           array_agg(coalesce((
+             select avg((undelivered is null)::int)
+             from (select undelivered from ${ended} order by id desc limit 100) newest
+           ), 0)::float8 order by d.first) as shares,
            (select json_build_object('delivered', count(*) filter (where undelivered is null), 'total', count(*))
             from (
               select undelivered

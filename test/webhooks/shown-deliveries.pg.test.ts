@@ -152,7 +152,7 @@ test('the list has the outcome of each day and the share of every webhook', asyn
         own.of.webhook_id,
         {
           outcomes: ['failed', 'skipped', 'delivered', 'none'],
-          delivers: [true, true, true, false],
+          shares: [1 / 3, 0.5, 1, 0],
           newest: { delivered: 3, total: 6 },
         },
       ],
@@ -160,7 +160,7 @@ test('the list has the outcome of each day and the share of every webhook', asyn
         quiet,
         {
           outcomes: ['none', 'none', 'none', 'none'],
-          delivers: [false, false, false, false],
+          shares: [0, 0, 0, 0],
           newest: { delivered: 0, total: 0 },
         },
       ],

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import manifest from '../../../package.json' with { type: 'json' };
+import { capital } from '../../errors.ts';
 import { Message, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
 import { Icon, type IconName } from '../../web/app/icon.tsx';
@@ -61,7 +62,7 @@ const worstOf = (findings: readonly StatusFinding[]): StatusFinding['status'] =>
     .map(({ status }) => status)
     .toSorted((one, other) => order.indexOf(one) - order.indexOf(other))[0] ?? 'unknown';
 
-export function Headline({ findings }: Pick<Board, 'findings'>) {
+export function Headline({ findings, waiting }: Pick<Board, 'findings' | 'waiting'>) {
   const failed = findings.filter(({ status }) => status === 'fail');
   const warned = findings.filter(({ status }) => status === 'warn');
   const [first] = [...failed, ...warned];
@@ -72,16 +73,18 @@ export function Headline({ findings }: Pick<Board, 'findings'>) {
     fine: 'All checks passed',
   };
   return (
-    <section class={`card banner ${toneOf[kind]}`} aria-labelledby="status">
+    <section class={`card grid banner ${toneOf[kind]}`} aria-labelledby="status">
       <span class={`badge ${toneOf[kind]}`}>
         <Icon name={kind === 'fine' ? 'circle-check' : 'triangle-alert'} />
       </span>
       <div>
         <h2 id="status">{text[kind]}</h2>
         <p class="sub">
-          {first ? (
+          {first?.name === 'queue' && kind === 'failed' ? (
+            `Jobs have waited for ${formatSeconds(oldestOf(waiting)).replace('min', 'minutes')}. Is a worker running?`
+          ) : first ? (
             <>
-              <b>{first.name}</b>: <Message text={first.message} />
+              <b>{capital(first.name)}</b>: <Message text={first.message} />
             </>
           ) : (
             'Nothing needs your attention.'
@@ -93,6 +96,9 @@ export function Headline({ findings }: Pick<Board, 'findings'>) {
   );
 }
 
+const oldestOf = (waiting: Board['waiting']) =>
+  Math.max(0, ...waiting.map((row) => row.oldest_seconds));
+
 /** Six cards with the key figures. */
 export function Cards({ board }: { board: Board }) {
   const { findings, mails, deliveries, waiting, failedJobs, database, disk, backupAgeSeconds } =
@@ -101,16 +107,17 @@ export function Cards({ board }: { board: Board }) {
   const failedMails = countOf(mails, 'failed', 'unknown');
   const failedDeliveries = countOf(deliveries, 'failed');
   const waitingJobs = waiting.reduce((sum, row) => sum + row.waiting, 0);
-  const oldest = Math.max(0, ...waiting.map((row) => row.oldest_seconds));
+  const isFailing = (check: string) => of(check).some(({ status }) => status !== 'ok');
+  const [sent, delivered] = [countOf(mails, 'sent'), countOf(deliveries, 'delivered')];
   return (
     <ul class="grid checks">
       <Card
         icon="mail"
         title="Emails"
         findings={of('emails', 'mail server')}
-        figure={count(countOf(mails, 'sent'))}
-        unit="sent"
-        sub={`${count(failedMails)} failed, ${count(countOf(mails, 'claimed', 'sending'))} waiting, in the last hour`}
+        figure={count(isFailing('emails') ? failedMails : sent)}
+        unit={`${isFailing('emails') ? 'failed' : 'sent'} in the last hour`}
+        sub={`${isFailing('emails') ? `${count(sent)} sent` : `${count(failedMails)} failed`}, ${count(countOf(mails, 'claimed', 'sending'))} waiting`}
       >
         <Columns good={[mails, 'sent']} poor={[mails, 'failed', 'unknown']} />
       </Card>
@@ -118,9 +125,9 @@ export function Cards({ board }: { board: Board }) {
         icon="webhook"
         title="Webhooks"
         findings={of('webhooks', 'secret key')}
-        figure={count(countOf(deliveries, 'delivered'))}
-        unit="delivered"
-        sub={`${count(failedDeliveries)} failed, ${count(countOf(deliveries, 'pending'))} waiting, ${count(countOf(deliveries, 'skipped'))} skipped, in the last hour`}
+        figure={count(isFailing('webhooks') ? failedDeliveries : delivered)}
+        unit={`${isFailing('webhooks') ? 'failed' : 'delivered'} in the last hour`}
+        sub={`${isFailing('webhooks') ? `${count(delivered)} delivered` : `${count(failedDeliveries)} failed`}, ${count(countOf(deliveries, 'pending'))} waiting, ${count(countOf(deliveries, 'skipped'))} skipped`}
       >
         <Columns good={[deliveries, 'delivered']} poor={[deliveries, 'failed']} />
       </Card>
@@ -128,7 +135,7 @@ export function Cards({ board }: { board: Board }) {
         icon="activity"
         title="Queue"
         findings={of('queue', 'job runner', 'jobs')}
-        figure={formatSeconds(oldest)}
+        figure={formatSeconds(oldestOf(waiting))}
         unit="oldest job"
         sub={`${count(waitingJobs)} waiting, ${count(failedJobs)} failed permanently`}
       />
@@ -251,7 +258,8 @@ function Columns({ good, poor }: { good: Counted; poor: Counted }) {
 
 /** All checks. Those that need attention are expanded, the others collapsed. */
 export function ChecksPart({ board }: { board: Board }) {
-  const { findings, slow, isLate } = board;
+  const { slow, isLate } = board;
+  const findings = board.findings.map((each) => ({ ...each, name: capital(each.name) }));
   const passed = findings.filter(({ status }) => status === 'ok');
   const others = findings.filter(({ status }) => status !== 'ok');
   return (

@@ -294,7 +294,7 @@ function MailsMeter({ of }: { of: OperatedOrganization }) {
   const share = limit === 0 ? 1 : Math.min(mails / limit, 1);
   return (
     <>
-      <span class="sub">{mailsOf(of)}</span>
+      <span class="sub">{mailsOf(of)}</span>{' '}
       <svg class={`bar thin${share > nearShare ? ' is-warn' : ''}`} aria-hidden="true">
         <rect width={`${(share * 100).toFixed(1)}%`} height="100%" />
       </svg>
@@ -392,10 +392,10 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
   const newOperator = <LinkButton href="/operator/operators/new" text="Add operator" />;
   const body = (
     <>
-      <Headline findings={board.findings} />
+      <Headline {...board} />
       <Cards board={board} />
       <ChecksPart board={board} />
-      <div class="grid half">
+      <div class="grid half level">
         <QueuesPart board={board} />
         <div class="stack">
           <BusiestPart board={board} />

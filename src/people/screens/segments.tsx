@@ -162,7 +162,7 @@ async function showSegments(c: Context<ScreenEnv>, db: Db) {
           caption="Segments by name"
           columns={[
             'Name',
-            { head: 'People who match', phone: 'line' },
+            { head: 'Rule', phone: 'line' },
             { head: 'Used by', before: 'Used by ' },
           ]}
           rows={segments.map(({ id, name, filter }) => ({

@@ -321,10 +321,10 @@ export function Pager({ summary, previous, next }: PagerProps) {
   );
 }
 
-/** `1 to 50 of 1,266`, or null when there are no rows. */
-export function pageSummary({ page, limit, total }: PagedListProps['meta']) {
+/** `1 to 50 of 1,266`, or null when all rows fit on one page. */
+function pageSummary({ page, limit, total }: PagedListProps['meta']) {
   const first = (page - 1) * limit + 1;
-  if (first > total) return null;
+  if (first > total || total <= limit) return null;
   const last = Math.min(page * limit, total);
   return `${count(first)} to ${count(last)} of ${count(total)}`;
 }

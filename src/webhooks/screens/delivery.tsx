@@ -3,7 +3,7 @@ import { State, type StateKind, Time } from '../../web/app/badges.tsx';
 import { counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { deliveryHeaders } from '../deliver.ts';
 import type { WebhookRow } from '../queries.ts';
-import { isSuccess } from '../rules.ts';
+import { isSuccess, offManually } from '../rules.ts';
 import type { SecretsInTime, ShownAttempt, ShownDelivery } from '../shown-deliveries.queries.ts';
 
 type DeliveryPageProps = {
@@ -169,10 +169,14 @@ export const resultOf = ({ status_code, error }: Result) =>
 const responseIdOf = (body: string): string | undefined =>
   /"responseId":"([0-9a-f-]{36})"/.exec(body)?.[1];
 
-type StandingFields = Pick<WebhookRow, 'active' | 'failure_count' | 'last_delivery_at'>;
+type StandingFields = Pick<
+  WebhookRow,
+  'active' | 'deactivated_reason' | 'failure_count' | 'last_delivery_at'
+>;
 
 export function standingOf(webhook: StandingFields): { kind: StateKind; text: string } {
-  if (!webhook.active) return { kind: 'failed', text: 'Off' };
+  if (!webhook.active)
+    return { kind: webhook.deactivated_reason === offManually ? 'skipped' : 'failed', text: 'Off' };
   if (webhook.failure_count > 0) return { kind: 'warning', text: 'On, failing' };
   if (!webhook.last_delivery_at) return { kind: 'waiting', text: 'On, no deliveries yet' };
   return { kind: 'fine', text: 'On, working' };

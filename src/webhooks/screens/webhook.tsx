@@ -36,7 +36,7 @@ export function Standing({ webhook, days, newest }: StandingProps) {
     <div id="standing" class="stack">
       {webhook.deactivated_reason ? (
         <Notice
-          kind="failed"
+          kind={kind === 'failed' ? kind : 'warning'}
           text={`Turned off: ${webhook.deactivated_reason}. New events are skipped. Turn it on and replay them.`}
         />
       ) : null}
@@ -116,7 +116,7 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
               <title>{describeDay(day)}</title>
               <rect class={toneOfDay(day)} {...bar} height="100%" />
               {share > 0 && share < 100 && (
-                <rect class="is-good" {...bar} height={`${Math.min(share, 70)}%`} />
+                <rect class="is-good" {...bar} height={`${Math.min(share, 91).toFixed(1)}%`} />
               )}
             </g>
           );
@@ -159,12 +159,11 @@ const toneOfOutcome = {
 } as const satisfies Record<DayOutcome, string>;
 
 /** A small chart for lists. The days of one tone are one path, so that fifty webhooks fit on a page. */
-export function SmallUptime({
-  outcomes,
-  delivers,
-}: Pick<WebhookOutcomes, 'outcomes' | 'delivers'>) {
+export function SmallUptime({ outcomes, shares }: Pick<WebhookOutcomes, 'outcomes' | 'shares'>) {
   const mixed = outcomes.flatMap((worst, at) =>
-    delivers[at] && worst !== 'delivered' ? [`M${at} 0h.75v.7h-.75`] : [],
+    shares[at] && worst !== 'delivered'
+      ? [`M${at} 0h.75v${Math.min(shares[at], 0.85).toFixed(2)}h-.75`]
+      : [],
   );
   const paths = Object.entries(toneOfOutcome)
     .map(([outcome, tone]) => {

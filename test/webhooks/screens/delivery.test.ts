@@ -31,6 +31,7 @@ test('every status of a delivery has its own sentence', () => {
 test('a webhook is shown as off, failing, new or working', () => {
   const webhook = {
     active: true,
+    deactivated_reason: null,
     failure_count: 0,
     last_delivery_at: null,
   };
@@ -38,7 +39,8 @@ test('a webhook is shown as off, failing, new or working', () => {
   assert.equal(standingOf({ ...webhook, last_delivery_at: new Date() }).kind, 'fine');
   assert.equal(standingOf({ ...webhook, failure_count: 1 }).kind, 'warning');
   assert.equal(standingOf({ ...webhook, active: false }).kind, 'failed');
-  assert.equal(standingOf({ ...webhook, active: false, failure_count: 3 }).kind, 'failed');
+  const off = { ...webhook, active: false, deactivated_reason: 'turned off manually' };
+  assert.equal(standingOf(off).kind, 'skipped');
 });
 
 test('the short URL omits possible secrets', () => {

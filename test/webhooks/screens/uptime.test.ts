@@ -13,7 +13,7 @@ test('a day has the colour of its worst outcome below its delivered share', () =
   const tones = [...html.matchAll(/<rect class="([\w-]+)"/g)].map(([, tone]) => tone);
   assert.deepEqual(tones, ['is-even', 'is-good', 'is-poor', 'is-good', 'is-warn', 'is-good']);
   const heights = [...html.matchAll(/is-good"[^>]* height="([^"]+)"/g)].map(([, height]) => height);
-  assert.deepEqual(heights, ['100%', '70%', '50%']);
+  assert.deepEqual(heights, ['100%', '82.0%', '50.0%']);
   assert.match(html, /<title>3 Mar: 50 delivered, 2 failed, 9 skipped<\/title>/);
   assert.match(html, /99 events delivered, 2 failed and 10 skipped in 4 days/);
   assert.match(html, /<dt>Success rate<\/dt><dd>89.2%<\/dd>/);
@@ -21,16 +21,14 @@ test('a day has the colour of its worst outcome below its delivered share', () =
 
 test('the small chart draws days of one tone as one path, mixed days split', () => {
   const outcomes = ['none', 'delivered', 'failed', 'delivered', 'failed'] as const;
-  const html = String(
-    SmallUptime({ outcomes: [...outcomes], delivers: [false, true, true, true, false] }),
-  );
+  const html = String(SmallUptime({ outcomes: [...outcomes], shares: [0, 1, 0.99, 1, 0] }));
   assert.deepEqual(
     [...html.matchAll(/<path class="([\w-]+)" d="([^"]+)"/g)].map(([, ...parts]) => parts),
     [
       ['is-good', 'M1 0h.75v1h-.75M3 0h.75v1h-.75'],
       ['is-poor', 'M2 0h.75v1h-.75M4 0h.75v1h-.75'],
       ['is-even', 'M0 0h.75v1h-.75'],
-      ['is-good', 'M2 0h.75v.7h-.75'],
+      ['is-good', 'M2 0h.75v0.85h-.75'],
     ],
   );
   assert.match(html, /aria-label="delivered on 2 days, failed on 2 days"/);
