@@ -27,7 +27,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { counted, DataTable, EmptyState, RowMenu } from '../../web/app/lists.tsx';
+import { ActMenu, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import { QrCode } from '../../web/qr-code.tsx';
@@ -314,7 +314,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
               <bdi>{name}</bdi>,
               <Time at={created_at} show="day" />,
               used_at ? <Time at={used_at} show="ago" /> : <span class="soft none">Never</span>,
-              <RowMenu about={name}>
+              <ActMenu about={name}>
                 <li>
                   <a href={`/account/passkeys/${id}/name`}>Rename</a>
                 </li>
@@ -323,7 +323,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
                     Remove
                   </a>
                 </li>
-              </RowMenu>,
+              </ActMenu>,
             ],
           }))}
         />

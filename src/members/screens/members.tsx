@@ -28,7 +28,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { counted, DataTable, EmptyState, RowMenu } from '../../web/app/lists.tsx';
+import { ActMenu, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import {
@@ -294,7 +294,7 @@ function memberCells(
     capital(role),
     <OnOff on={has_second_step} />,
     last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft none">Never</span>,
-    <RowMenu about={name}>
+    <ActMenu about={name}>
       <li>
         <a href={`${path}/${id}/role`}>Change role</a>
       </li>
@@ -303,7 +303,7 @@ function memberCells(
           Remove
         </a>
       </li>
-    </RowMenu>,
+    </ActMenu>,
   ];
 }
 

@@ -11,7 +11,7 @@ import { scoreName, typeFacts } from '../../survey-types.ts';
 import { Avatar, Breakable, Chip, State, Tag, Time } from '../../web/app/badges.tsx';
 import { emptyForm, Field, type FormState, LinkButton, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
-import { Facts } from '../../web/app/lists.tsx';
+import { ActMenu, Facts } from '../../web/app/lists.tsx';
 import { filterOf, parseFiltered } from '../filter.ts';
 import type { Queries } from '../property-filters.tsx';
 import { type Neighbours as FoundNeighbours, findNeighbours, findResponse } from '../queries.ts';
@@ -283,18 +283,13 @@ function ResponseActions(props: Omit<DetailProps, 'editor'> & { editor: string }
           {state === 'done' ? 'Reopen' : 'Mark as done'}
         </button>
       </form>
-      <details class="menu">
-        <summary class="button square" aria-label="More actions">
-          <Icon name="ellipsis" />
-        </summary>
-        <ul class="list end">
-          <li>
-            <a class="danger" href={actionOf(props, '/delete')}>
-              Delete
-            </a>
-          </li>
-        </ul>
-      </details>
+      <ActMenu>
+        <li>
+          <a class="danger" href={actionOf(props, '/delete')}>
+            Delete
+          </a>
+        </li>
+      </ActMenu>
       <span class="sub">
         {owner ? (
           <>

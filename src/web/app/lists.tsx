@@ -275,10 +275,13 @@ function attributesOf(
   };
 }
 
-/** Acts of a row, as links. */
-export const RowMenu = ({ about, children }: { about: string; children: Child }) => (
+/** Acts of a row, or further acts of a page. */
+export const ActMenu = ({ about, children }: { about?: string; children: Child }) => (
   <details class="menu">
-    <summary class="button square quiet" aria-label={`Actions for ${about}`}>
+    <summary
+      class={about ? 'button square quiet' : 'button square'}
+      aria-label={about ? `Actions for ${about}` : 'More actions'}
+    >
       <Icon name="ellipsis" />
     </summary>
     <ul class="list end">{children}</ul>

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { State } from './badges.tsx';
 import { LinkButton } from './forms.tsx';
-import { Icon } from './icon.tsx';
+import { ActMenu } from './lists.tsx';
 import { readerOf, renderScreen } from './screen.tsx';
 
 type ShownSurvey = {
@@ -101,29 +101,24 @@ function SurveyActions({ survey, here, tab, isOwner }: ActionsProps) {
       {survey.status === 'active' && isPrimary ? (
         <LinkButton href={`${here}/send`} text="Send" kind="primary" icon="send" />
       ) : null}
-      <details class="menu">
-        <summary class="button square" aria-label="More actions">
-          <Icon name="ellipsis" />
-        </summary>
-        <ul class="list end">
-          {tab === 'edit' ? null : <li>{post('test-mail', 'Send me a test')}</li>}
-          {survey.status === 'draft' && !isPrimary ? <li>{post('open', 'Open')}</li> : null}
-          {survey.status === 'completed' ? <li>{post('reopen', 'Reopen')}</li> : null}
-          <li>{post('copy', 'Copy')}</li>
-          {survey.completed_by === 'hand' ? null : (
-            <li>
-              <a href={`${here}/close`}>Close</a>
-            </li>
-          )}
-          {isOwner ? (
-            <li>
-              <a class="danger" href={`${here}/delete`}>
-                Delete
-              </a>
-            </li>
-          ) : null}
-        </ul>
-      </details>
+      <ActMenu>
+        {tab === 'edit' ? null : <li>{post('test-mail', 'Send me a test')}</li>}
+        {survey.status === 'draft' && !isPrimary ? <li>{post('open', 'Open')}</li> : null}
+        {survey.status === 'completed' ? <li>{post('reopen', 'Reopen')}</li> : null}
+        <li>{post('copy', 'Copy')}</li>
+        {survey.completed_by === 'hand' ? null : (
+          <li>
+            <a href={`${here}/close`}>Close</a>
+          </li>
+        )}
+        {isOwner ? (
+          <li>
+            <a class="danger" href={`${here}/delete`}>
+              Delete
+            </a>
+          </li>
+        ) : null}
+      </ActMenu>
     </>
   );
 }

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { Breakable, Notice, State, Time } from '../../web/app/badges.tsx';
 import { LinkButton, Submit } from '../../web/app/forms.tsx';
-import { Icon } from '../../web/app/icon.tsx';
 import {
+  ActMenu,
   count,
   counted,
   DataTable,
@@ -217,31 +217,26 @@ export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: stri
         <button type="submit">Send test event</button>
       </form>
       <LinkButton href={`${here}/replay`} text="Replay" />
-      <details class="menu">
-        <summary class="button square" aria-label="More actions">
-          <Icon name="ellipsis" />
-        </summary>
-        <ul class="list end">
-          <li>
-            <a href={`${here}/edit`}>Edit</a>
-          </li>
-          <li>
-            <a href={`${here}/rotate-secret`}>Rotate secret</a>
-          </li>
-          <li id="act-off" hidden={!webhook.active}>
-            {webhook.active ? (
-              <form method="post" action={`${here}/switch-off`}>
-                <button type="submit">Turn off</button>
-              </form>
-            ) : null}
-          </li>
-          <li>
-            <a class="danger" href={`${here}/delete`}>
-              Delete
-            </a>
-          </li>
-        </ul>
-      </details>
+      <ActMenu>
+        <li>
+          <a href={`${here}/edit`}>Edit</a>
+        </li>
+        <li>
+          <a href={`${here}/rotate-secret`}>Rotate secret</a>
+        </li>
+        <li id="act-off" hidden={!webhook.active}>
+          {webhook.active ? (
+            <form method="post" action={`${here}/switch-off`}>
+              <button type="submit">Turn off</button>
+            </form>
+          ) : null}
+        </li>
+        <li>
+          <a class="danger" href={`${here}/delete`}>
+            Delete
+          </a>
+        </li>
+      </ActMenu>
     </>
   );
 }
