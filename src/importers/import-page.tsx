@@ -1,6 +1,7 @@
 import { toSentence } from '../errors.ts';
 import { type Counted, formatValue, measure, type SurveyType, totalOf } from '../survey-types.ts';
 import { FormErrors, Notice, State } from '../web/app/badges.tsx';
+import { Bar } from '../web/app/drawings.tsx';
 import { type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count, counted, DataTable, Live } from '../web/app/lists.tsx';
 import { Part } from '../web/app/settings-screen.tsx';
@@ -72,9 +73,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
           </strong>{' '}
           You can close this page; the import continues. <a href={here}>Refresh</a>
         </p>
-        <progress aria-label="Rows imported" max={Math.max(total, 1)} value={done}>
-          {done} of {total}
-        </progress>
+        <Bar part={done} whole={total} />
         <div class="acts">{toDelete}</div>
       </Part>
     );
@@ -164,26 +163,34 @@ function FilesPart({
   here: string;
 }) {
   const mayChoose = row.status === 'checked';
+  const refused = files.filter(({ reason }) => reason);
   const table = (
-    <DataTable
-      caption="Row counts by file"
-      columns={[
-        { head: 'File' },
-        { head: 'Contains', phone: mayChoose ? 'line' : 'beside' },
-        { head: 'Rows', number: true, phone: 'absent' },
-        { head: row.status === 'checked' ? 'To import' : 'Imported', number: true },
-        { head: 'Skipped', number: true },
-        { head: 'Invalid', number: true },
-      ]}
-      rows={files.map((file) => ({ cells: cellsOf(file, mayChoose) }))}
-    />
+    <>
+      <DataTable
+        caption="Row counts by file"
+        columns={[
+          { head: 'File' },
+          { head: 'Contains', phone: mayChoose ? 'line' : 'beside' },
+          { head: 'Rows', number: true, phone: 'absent' },
+          { head: row.status === 'checked' ? 'To import' : 'Imported', number: true },
+          { head: 'Skipped', number: true },
+          { head: 'Invalid', number: true },
+        ]}
+        rows={files.map((file) => ({ cells: cellsOf(file, mayChoose) }))}
+      />
+      {refused.map(({ name, reason }) => (
+        <p class="sub">
+          <bdi>{name}</bdi>: {toSentence(reason!)}
+        </p>
+      ))}
+    </>
   );
   return (
     <Part id="files" title="Files">
       {mayChoose ? (
         <form method="post" action={`${here}/kinds`}>
           {table}
-          <div class="acts">
+          <div class="acts gap">
             <button type="submit">Check again</button>
           </div>
         </form>
@@ -216,7 +223,6 @@ function cellsOf(
       {reason ? (
         <span class="block">
           <State kind="failed">Cannot be imported</State>
-          <span class="sub block">{toSentence(reason)}</span>
         </span>
       ) : null}
     </>,
@@ -307,11 +313,12 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
   const surveyHead = isOver ? 'In the survey' : 'In the survey before';
   const isCompared = isOver || totalOf(totalOfMonths(inSurvey)) > 0;
   const type = row.type ?? 'nps';
+  const erased = sum(files, ({ imported }) => imported?.erased ?? 0);
   const cells = (name: string, file: Counted, survey: Counted) => [
     name,
     ...figuresOf(type, file),
     ...(isCompared ? figuresOf(type, survey) : []),
-    ...(isOver ? [<Match file={file} survey={survey} />] : []),
+    ...(isOver ? [<Match {...{ file, survey, erased }} />] : []),
   ];
   return (
     <Part id="months" title={isOver ? 'Files and survey compared' : 'Responses by month'}>
@@ -348,8 +355,10 @@ function figuresOf(type: SurveyType, counted: Counted) {
   return [count(total), value === null ? '–' : formatValue(type, value)];
 }
 
-function Match({ file, survey }: { file: Counted; survey: Counted }) {
+/** Rows of erased people are left out on purpose. */
+function Match({ file, survey, erased }: Record<'file' | 'survey', Counted> & { erased: number }) {
   const more = totalOf(survey) - totalOf(file);
+  if (more < 0 && -more <= erased) return <State kind="skipped">{count(-more)} left out</State>;
   if (more < 0) return <State kind="warning">{count(-more)} missing</State>;
   if (more > 0) return <State kind="skipped">{count(more)} more from elsewhere</State>;
   return file.score_sum === survey.score_sum ? (

@@ -85,6 +85,11 @@ export function verdict({ inFile, before, after, imported }: Figures): string {
   const others = after.responses - inFile.responses;
   if (others > 0) return `All imported: the survey has ${others} more from elsewhere.`;
   if (isDeepEqual(inFile, after)) return 'All imported: file and survey match.';
+  if (others < 0 && -others === imported.erased) {
+    return others === -1
+      ? '1 was left out, because it belongs to an erased person.'
+      : `${-others} were left out, because they belong to erased people.`;
+  }
   const erased = imported.erased > 0 ? ` (${imported.erased} of erased people)` : '';
   return `File and survey differ. Missing in the survey: ${responsesText(-others)}${erased}.`;
 }

@@ -110,6 +110,14 @@ const agreements: [
     'During the import, 1 response disappeared: the survey now has 4.',
   ],
 ];
+test('verdict explains that responses of erased people were left out', () => {
+  const imported = { ...zeroImportCounts(), responses: 3, erased: 1 };
+  assert.equal(
+    verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after: tally(1, 1, 1), imported }),
+    '1 was left out, because it belongs to an erased person.',
+  );
+});
+
 for (const [what, after, responses, said] of agreements) {
   test(`verdict for a survey that has ${what}: ${said}`, () => {
     const imported = { ...zeroImportCounts(), responses };

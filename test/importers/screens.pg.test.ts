@@ -171,7 +171,7 @@ test('import names a file without scores and imports the others', async () => {
   const it = await check({ 'notes.csv': 'Colour\nred\n', 'responses.csv': manyRows(3) });
   assert.match(
     await show(it.path),
-    /notes\.csv\|Cannot be imported\|This is not a Delighted export: line 1 has no column/,
+    /notes\.csv\|: This is not a Delighted export: line 1 has no column/,
   );
   await start(it);
   assert.equal((await countIn(org))['responses'], 3);
