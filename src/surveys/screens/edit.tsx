@@ -331,7 +331,9 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
           <EmbedFields form={form} />
         </FoldCard>
         <div class="acts">
-          <button type="submit">Save</button>
+          <button type="submit" class="primary">
+            Save
+          </button>
           <LinkButton href={cancel} text="Cancel" kind="quiet" />
         </div>
       </div>
@@ -401,7 +403,8 @@ function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existi
           <Checkbox
             name="audience"
             value="employee"
-            label="Employee survey (only with the 0 to 10 scale)"
+            label="Employee survey"
+            help="Only with the 0 to 10 scale."
             form={form}
             checked={form.typed['audience'] === 'employee'}
           />
@@ -419,7 +422,8 @@ function QuestionCard({ form, existing }: Pick<SurveyFormProps, 'form' | 'existi
       {existing ? null : (
         <Checkbox
           name="draft"
-          label="Save as draft. You can’t send it or collect responses until you open it."
+          label="Save as draft"
+          help="You can’t send it or collect responses until you open it."
           form={form}
         />
       )}
@@ -701,7 +705,7 @@ function Preview({ surveys, languages, form }: PreviewProps) {
         </div>
       </div>
       <p class="sub">Shown as the example contact Robin Reader sees it.</p>
-      <a class="button quiet small-only" href="#main">
+      <a class="button small-only" href="#main">
         Back to the form
       </a>
     </section>
