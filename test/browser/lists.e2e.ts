@@ -42,7 +42,7 @@ for (const script of [true, false]) {
     const name = `On a plan, ${how} script`;
     await createSegment(db, commandWriter(full.id), { name, filter });
     const page = await open(script, 'send');
-    await page.getByText('This survey has no contacts yet.').first().waitFor();
+    await page.getByText('No contacts to send to yet').waitFor();
     await page.getByLabel('Send to').selectOption({ label: `Segment: ${name}` });
     await page.getByRole('button', { name: 'Show recipients' }).click();
     await page.getByText('in the audience are skipped').waitFor();

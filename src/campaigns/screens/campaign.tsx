@@ -8,7 +8,7 @@ import type { ScreenEnv } from '../../sessions/session.ts';
 import { percentage } from '../../survey-types.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
 import { Breakable, Confirm, State, Time, toneOf } from '../../web/app/badges.tsx';
-import { Bar, Funnel } from '../../web/app/drawings.tsx';
+import { Bar, Funnel, StackedBar } from '../../web/app/drawings.tsx';
 import { Field, LinkButton, Select } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -284,9 +284,14 @@ function Progress(props: ProgressProps) {
           Audience: <bdi>{audience}</bdi>
         </p>
       )}
-      <progress class={toneOf.fine} aria-label="Emails sent" max={Math.max(mails, 1)} value={sent}>
-        {sent} of {mails}
-      </progress>
+      <StackedBar
+        parts={[
+          { tone: toneOf.fine, share: sent },
+          { tone: toneOf.failed, share: failed },
+          { tone: toneOf.skipped, share: duplicates + invalid },
+          { tone: toneOf.waiting, share: remaining },
+        ]}
+      />
       <dl class="counts">
         <Sum state="fine" name="Sent" value={sent} />
         <Sum state="failed" name="Failed" value={failed} />

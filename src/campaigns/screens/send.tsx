@@ -13,7 +13,7 @@ import { FormErrors, Notice, State, type StateKind, Time, toneOf } from '../../w
 import { StackedBar } from '../../web/app/drawings.tsx';
 import { Field, type FormState, LinkButton, optionalText, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
-import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
+import { count, counted, DataTable, EmptyState, Facts } from '../../web/app/lists.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
@@ -80,7 +80,7 @@ export async function showSend(
       <div class={reader ? 'grid editor' : undefined}>
         <div class="stack">
           <Recipients judgement={judgement} isAudience={audience !== ''} />
-          {audienceForm}
+          {isEditor ? audienceForm : null}
           <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
           <SendForm
             {...{ survey, judgement, reader, form, here, paths, audience, segment }}
@@ -169,6 +169,13 @@ type RecipientsProps = { judgement: JudgementView; isAudience: boolean };
 function Recipients({ judgement, isAudience }: RecipientsProps) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
+  if (total === 0 && !isAudience) {
+    return (
+      <div class="card">
+        <EmptyState title="No contacts to send to yet" icon="users" />
+      </div>
+    );
+  }
   return (
     <section class="card" aria-labelledby="judgement">
       <h2 id="judgement" class="figure">
@@ -176,17 +183,19 @@ function Recipients({ judgement, isAudience }: RecipientsProps) {
       </h2>
       <p class="sub">{sentence(judgement, total, isAudience)}</p>
       {total > 0 ? (
-        <StackedBar
-          parts={[
-            { tone: 'is-good', share: mailed },
-            { tone: 'is-even', share: total - mailed },
-          ]}
-        />
+        <>
+          <StackedBar
+            parts={[
+              { tone: 'is-good', share: mailed },
+              { tone: 'is-even', share: total - mailed },
+            ]}
+          />
+          <dl class="counts">
+            <Sum state="fine" name="Recipients" value={mailed} />
+            <Sum state="skipped" name="Skipped" value={total - mailed} />
+          </dl>
+        </>
       ) : null}
-      <dl class="counts">
-        <Sum state="fine" name="Recipients" value={mailed} />
-        <Sum state="skipped" name="Skipped" value={total - mailed} />
-      </dl>
     </section>
   );
 }
@@ -202,8 +211,7 @@ export function Sum({ state, name, value }: { state: StateKind; name: string; va
 
 function sentence(judgement: JudgementView, total: number, isAudience: boolean): string {
   const { mailed, alreadyAsked, blocked } = judgement;
-  if (total === 0)
-    return isAudience ? 'Nobody matches this audience.' : 'This survey has no contacts yet.';
+  if (total === 0) return 'Nobody matches this audience.';
   if (mailed + blocked === 0 && alreadyAsked > 0)
     return 'Every contact of this survey has already been asked.';
   const all = isAudience
@@ -436,11 +444,13 @@ function SendForm(props: SendFormProps) {
             Send
           </button>
         ) : null}
-        <LinkButton
-          href={paths.contacts}
-          text={isEmpty ? 'Add contacts' : 'Back to contacts'}
-          kind={isEmpty ? 'primary' : 'quiet'}
-        />
+        {canSend ? (
+          <LinkButton
+            href={paths.contacts}
+            text={isEmpty ? 'Add contacts' : 'Back to contacts'}
+            kind={isEmpty ? 'primary' : 'quiet'}
+          />
+        ) : null}
       </div>
       {refusal === null ? (
         <p class="sub">

@@ -530,18 +530,19 @@ type ImportedProps = { upload: Upload; rejects: readonly UploadReject[]; here: s
 function UploadResult({ upload, rejects, here }: ImportedProps) {
   return (
     <>
-      <Notice kind="fine" text={describeImport(upload)} />
-      <div class="acts">
-        <LinkButton href={`${here}/send`} text="Review recipients" kind="primary" />
-        <LinkButton href={`${here}/contacts`} text="Back to contacts" kind="quiet" />
-        {upload.added ? (
-          <LinkButton
-            href={`${here}/contacts/uploads/${upload.id}/delete`}
-            text="Delete added contacts"
-            kind="quiet"
-          />
-        ) : null}
-      </div>
+      <Notice kind="fine" text={describeImport(upload)}>
+        <div class="acts">
+          <LinkButton href={`${here}/send`} text="Review recipients" kind="primary" />
+          <LinkButton href={`${here}/contacts`} text="Back to contacts" kind="quiet" />
+          {upload.added ? (
+            <LinkButton
+              href={`${here}/contacts/uploads/${upload.id}/delete`}
+              text="Delete added contacts"
+              kind="quiet"
+            />
+          ) : null}
+        </div>
+      </Notice>
       <SkippedRows
         rows={rejects}
         total={upload.rejected ?? 0}
