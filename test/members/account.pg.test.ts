@@ -205,6 +205,7 @@ test('a member lists and ends only their own sessions', async () => {
   const { id, browser, signIn } = await signedInMember();
   const [second, third] = [await signIn(), await signIn()];
   assert.equal((await page(browser)).match(/This browser/g)?.length, 1);
+  assert.match(await page(browser), /Device<[\s\S]*?<tbody>(?:(?!<\/tr>)[\s\S])*This browser/);
   const [newest] = await db<{ id: string }[]>`
     select id from sessions where member_id = ${id} order by created_at desc limit 1`;
   await browser.post(`/account/sessions/${newest!.id}/end`);

@@ -39,6 +39,7 @@ import {
   endOneSession,
   endOtherSessions,
   findProofs,
+  unknownDevice,
   unlinkSso,
 } from '../account.ts';
 import { countProof } from '../attempts.ts';
@@ -244,6 +245,7 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
       <button type="submit">End all others</button>
     </form>
   );
+  const own = sessions.toSorted((one, other) => +(other.id === current) - +(one.id === current));
   return (
     <Part id="sessions" title="Sessions" act={others || undefined}>
       <p class="sub">Browsers where you are signed in.</p>
@@ -256,10 +258,10 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
           'IP address',
           actionColumn,
         ]}
-        rows={sessions.map(({ id, user_agent, used_at, created_at, address }) => ({
+        rows={own.map(({ id, user_agent, used_at, created_at, address }) => ({
           cells: [
             <span title={user_agent ?? undefined}>
-              {deviceName(user_agent)}
+              {nameOf({ user_agent, address })}
               {id === current ? (
                 <>
                   {' '}
@@ -269,10 +271,14 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
             </span>,
             <Time at={used_at} show="ago" />,
             <Time at={created_at} show="day" />,
-            address ?? '',
+            nameOf({ user_agent, address }) === address ? '' : (address ?? ''),
             id === current ? null : (
               <form method="post" action={`/account/sessions/${id}/end`}>
-                <button type="submit" class="mini" aria-label={`End ${deviceName(user_agent)}`}>
+                <button
+                  type="submit"
+                  class="mini"
+                  aria-label={`End ${nameOf({ user_agent, address })}`}
+                >
                   End
                 </button>
               </form>
@@ -283,6 +289,12 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
     </Part>
   );
 }
+
+/** Several unknown devices differ by their IP address. */
+const nameOf = ({ user_agent, address }: Pick<ListedSession, 'user_agent' | 'address'>) => {
+  const name = deviceName(user_agent);
+  return name === unknownDevice ? (address ?? name) : name;
+};
 
 const actionColumn = { head: 'Actions', hidden: true, number: true } as const;
 
@@ -336,16 +348,13 @@ function CodesPart({ proofs }: { proofs: AccountProofs }) {
   const { codesSince, recoveryCodes } = proofs;
   if (!codesSince) {
     return (
-      <Part id="codes" title="Two-step verification">
+      <Part id="codes" title="Two-step verification" act={<State kind="skipped">Off</State>}>
         <p class="sub">
           After your password, sign-in asks for a code from an app on your phone. Then a stolen
           password isn’t enough to get in.
         </p>
-        <form method="post" action="/account/codes" class="stack">
-          <div class="acts">
-            <State kind="skipped">Off</State>
-            <button type="submit">Turn on</button>
-          </div>
+        <form method="post" action="/account/codes" class="acts">
+          <button type="submit">Turn on</button>
         </form>
       </Part>
     );
