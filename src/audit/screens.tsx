@@ -83,7 +83,10 @@ async function showEvents(c: Context<ScreenEnv>, db: Db) {
         meta={meta}
         at={(other) => addressOf(here, { ...query, page: other })}
         empty={
-          <EmptyState title={isFiltered ? 'No matching actions' : 'No actions yet'}>
+          <EmptyState
+            title={isFiltered ? 'No matching actions' : 'No actions yet'}
+            icon="clipboard-list"
+          >
             <p>
               {isFiltered
                 ? 'Choose other days, another actor or another action.'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { toSentence } from '../errors.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { maxReplyLength } from '../limits.ts';
@@ -104,7 +105,9 @@ function SentReply({ reply }: { reply: ShownReply }) {
         <p class="words" dir="auto">
           {text}
         </p>
-        {reason ? <p class="sub">{reason}</p> : null}
+        {reason ? (
+          <p class={status === 'failed' ? 'small danger' : 'sub'}>{toSentence(reason)}</p>
+        ) : null}
       </div>
     </li>
   );

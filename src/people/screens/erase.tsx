@@ -157,6 +157,7 @@ function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
       none={{
         title: 'Nobody has been erased yet',
         means: 'Erase a person on their page. The receipt appears here.',
+        icon: 'users',
       }}
       noneFound={{
         title: 'No receipt for this address',
@@ -175,7 +176,7 @@ const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) =
       'Erased',
       { head: 'Data', phone: 'line' },
       { head: 'Address', phone: 'beside' },
-      { head: 'Receipt', phone: 'line' },
+      'Receipt',
     ]}
     rows={receipts.map((receipt) => ({
       cells: [
@@ -189,9 +190,9 @@ const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) =
         <Address path={path} receipt={receipt} />,
         <>
           <span class="mono">{receipt.id}</span>
-          <span class="mono sub block" title={receipt.address_hash}>
+          <small class="mono sub block" title={receipt.address_hash}>
             {receipt.address_hash.slice(0, shownOfHash)}…
-          </span>
+          </small>
         </>,
       ],
     }))}

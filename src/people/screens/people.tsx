@@ -188,7 +188,7 @@ function PeopleList(props: PeopleProps) {
   const at = (page: number) => `${path}?${new URLSearchParams([...filters, ['page', `${page}`]])}`;
   const isFiltered = filters.size > 0;
   const empty = isFiltered ? (
-    <EmptyState title="No people match">
+    <EmptyState title="No people match" icon="users">
       <p>Try a shorter search or fewer filters.</p>
     </EmptyState>
   ) : (
@@ -308,7 +308,7 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
       cells: [
         <PersonLink person={person} path={path} />,
         person.scores.length === 0 ? (
-          <span class="soft none">None yet</span>
+          <span class="soft none">–</span>
         ) : (
           <span class="tags">
             {person.scores.map(({ type, score, category }) => (
@@ -321,7 +321,7 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
             <Time at={person.last_asked_at} show="ago" />
           </span>
         ) : (
-          <span class="soft none">never</span>
+          <span class="soft none">–</span>
         ),
         person.suppressed ? <Suppressed why={person.suppressed} /> : '',
       ],

@@ -50,7 +50,7 @@ export function Filters(props: FiltersProps) {
             name="search"
             aria-label="Search"
             aria-keyshortcuts="/"
-            placeholder="Search comments, names, addresses"
+            placeholder="Search responses"
             value={value('search')}
             autocomplete="off"
           />

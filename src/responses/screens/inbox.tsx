@@ -78,7 +78,7 @@ export async function showInbox(c: Context<ScreenEnv>, db: Db, opened: Opened = 
           <section class="list-pane" aria-label="List">
             <ResponseList
               {...{ path, query, responses, meta, choices, role }}
-              openId={read?.response.id}
+              open={read?.response}
             />
             <Shortcuts mayChange={role !== 'viewer'} />
           </section>
@@ -155,7 +155,7 @@ function Shortcuts({ mayChange }: { mayChange: boolean }) {
       )}
       <details class="menu">
         <summary class="button mini quiet" aria-keyshortcuts="?">
-          <kbd>?</kbd> all<span class="hidden"> shortcuts</span>
+          <kbd>?</kbd> more<span class="hidden"> shortcuts</span>
         </summary>
         <div class="list up">
           <dl class="facts">

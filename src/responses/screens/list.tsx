@@ -17,23 +17,26 @@ export type ListProps = {
   choices: FilterChoices;
   role: CurrentOrganization['role'];
   /** The response in the pane. */
-  openId: string | undefined;
+  open: ShownResponse | undefined;
 };
 
 export function ResponseList(props: ListProps) {
-  const { path, query, responses, meta, choices, role, openId } = props;
+  const { path, query, responses, meta, choices, role, open } = props;
   const total = counted(meta.total, 'response');
   const search = query.size === 0 ? '' : `?${query}`;
   const mayChange = role !== 'viewer';
+  // Only without a filter: a change may take a response out of a filtered list, and `j` then opens the next one
+  const isElsewhere = open && query.size === 0 && !responses.some(({ id }) => id === open.id);
+  const rows = isElsewhere ? [open, ...responses] : responses;
   return (
     <Live id={listId} says={total}>
       <form method="post" action={`${path}/chosen`} data-list={`${path}${search}`}>
         <input type="hidden" name="query" value={query.toString()} />
         <div class="bar-top">
           <h2>{total}</h2>
-          {mayChange && responses.length > 0 ? (
+          {mayChange && rows.length > 0 ? (
             <label class="tick sub" data-choose-all hidden>
-              <input type="checkbox" autocomplete="off" /> Select all {responses.length}
+              <input type="checkbox" autocomplete="off" /> Select all {rows.length}
             </label>
           ) : (
             <span class="sub">Newest first</span>
@@ -48,16 +51,14 @@ export function ResponseList(props: ListProps) {
           empty={<None filtered={query.size > 0} path={path} />}
         >
           <ul class="rows messages">
-            {responses.map((response) => (
+            {rows.map((response) => (
               <Row
                 {...{ response, path, search, choices, mayChange }}
-                isOpen={response.id === openId}
+                isOpen={response.id === open?.id}
               />
             ))}
           </ul>
-          {mayChange ? (
-            <Bulk tags={choices.tags} held={responses.some(({ held }) => held)} />
-          ) : null}
+          {mayChange ? <Bulk tags={choices.tags} held={rows.some(({ held }) => held)} /> : null}
         </PagedList>
       </form>
     </Live>

@@ -77,7 +77,7 @@ type PaneProps = {
   read: ReadResponse;
   choices: FilterChoices;
   forms: PaneForms;
-  /** Shown instead of the response, such as a confirmation. */
+  /** Shown below the comment instead of the rest of the response, such as a confirmation. */
   children?: Child;
 };
 
@@ -106,7 +106,15 @@ export function ResponsePane({ c, read, choices, forms, children }: PaneProps) {
         />
         <Neighbours {...{ path, query, neighbours }} />
       </div>
-      {children ?? <ResponseDetail {...read} {...{ choices, path, query, editor, note, reply }} />}
+      {children ? (
+        <>
+          <PersonHead {...read} path={path} />
+          <Said {...read} />
+          {children}
+        </>
+      ) : (
+        <ResponseDetail {...read} {...{ choices, path, query, editor, note, reply }} />
+      )}
     </article>
   );
 }
@@ -173,7 +181,7 @@ function ResponseDetail(props: DetailProps) {
   );
 }
 
-function PersonHead({ response, origin, path }: DetailProps) {
+function PersonHead({ response, origin, path }: Pick<DetailProps, 'response' | 'origin' | 'path'>) {
   const { score, category, survey_type, survey_id, survey_name, created_at } = response;
   return (
     <header class="spread">
@@ -213,7 +221,7 @@ function PersonHead({ response, origin, path }: DetailProps) {
   );
 }
 
-const Said = ({ response: { comment } }: DetailProps) =>
+const Said = ({ response: { comment } }: Pick<DetailProps, 'response'>) =>
   comment ? (
     <blockquote class="said words" dir="auto">
       {comment}
@@ -313,17 +321,23 @@ function Replies(props: DetailProps) {
   return <ReplyPart replies={response.replies ?? []} compose={compose || null} />;
 }
 
-function noAnalysisReason({ comment }: ShownResponse, { analyzed }: ResponseOrigin): string {
-  if (!comment) return 'No comment to analyze.';
-  return analyzed
-    ? 'The comment has not been analyzed yet.'
-    : 'Analysis is off for this organization. An owner can turn it on in the settings.';
-}
-
 function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
   const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
   const analyst = origin.provider === 'built-in' ? 'the built-in analyst' : origin.provider;
-  if (analyst === null) return <p class="sub">{noAnalysisReason(response, origin)}</p>;
+  if (analyst === null) {
+    return origin.analyzed || !response.comment ? null : (
+      <p class="sub">
+        Analysis is off for this organization. An owner can turn it on in the settings.
+      </p>
+    );
+  }
+  const facts: [string, Child][] = [];
+  if (sentiment && sentiment !== 'unknown') facts.push(['Sentiment', capital(sentiment)]);
+  if (themes.length > 0) facts.push(['Themes', themes.join(', ')]);
+  if (risk && risk !== 'unknown') {
+    const shown = capital(risk);
+    facts.push(['Churn risk', risk === 'high' ? <State kind="failed">{shown}</State> : shown]);
+  }
   return (
     <section class="insight" aria-labelledby="analysis">
       <h3 class="label" id="analysis">
@@ -331,16 +345,7 @@ function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>
         Analysis
       </h3>
       {response.ai_summary ? <p dir="auto">{response.ai_summary}</p> : null}
-      <Facts
-        facts={[
-          ['Sentiment', capital(sentiment ?? 'unknown')],
-          ['Themes', themes.length > 0 ? themes.join(', ') : 'none'],
-          [
-            'Churn risk',
-            risk === 'high' ? <State kind="failed">High</State> : capital(risk ?? 'unknown'),
-          ],
-        ]}
-      />
+      {facts.length > 0 ? <Facts facts={facts} /> : null}
       <p class="sub">Analyzed by {analyst}; may be wrong.</p>
     </section>
   );
@@ -469,19 +474,17 @@ function NotePart(props: DetailProps) {
         ))}
       </ul>
       {props.editor === null ? null : (
-        <form method="post" action={actionOf(props, '/notes')} class="stack tight">
+        <form method="post" action={actionOf(props, '/notes')} class="inline">
           <Field
             name="text"
             label="Note"
-            rows={2}
+            rows={1}
             form={props.note}
-            help="Visible to members only"
+            placeholder="For members only"
             aria-keyshortcuts="n"
             required
           />
-          <div class="acts">
-            <button type="submit">Add note</button>
-          </div>
+          <button type="submit">Add note</button>
         </form>
       )}
     </div>

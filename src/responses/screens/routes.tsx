@@ -156,7 +156,7 @@ export const responseScreens = (tools: ResponseScreenTools) =>
         title: 'Delete response',
         body: (
           <>
-            <h2 id="answer-who">Delete the response of {personOf(response)}</h2>
+            <h3>Delete the response of {personOf(response)}</h3>
             <Confirm action={hereOf(c, `${response.id}/delete`)} button="Delete" cancel={here}>
               <p>
                 This permanently deletes the response with its notes, tags and analysis. Scores and

@@ -12,7 +12,7 @@ type SearchedListProps = {
   /** Other query parameters, which searching and paging keep. */
   kept?: Readonly<Record<string, string>>;
   none: { title: string; icon?: IconName; means: string; act?: Child };
-  noneFound: { title: string; icon?: never; means: string; act?: never };
+  noneFound: { title: string; means: string; act?: never };
   meta: { page: number; limit: number; total: number };
   children: Child;
 };
@@ -47,7 +47,7 @@ export function SearchedList(props: SearchedListProps) {
           meta={meta}
           at={at}
           empty={
-            <EmptyState title={empty.title} icon={empty.icon}>
+            <EmptyState title={empty.title} icon={props.none.icon}>
               <p>{empty.means}</p>
               {empty.act}
             </EmptyState>
