@@ -265,6 +265,15 @@ test('a response says when analysis is off', async () => {
   assert.doesNotMatch(await says(silent), /Analysis is off/);
 });
 
+test('the list begins with the opened response when it lacks it', async () => {
+  const { page, respond } = await inbox();
+  const held = await respond({ held_reason: 'scores_opened' });
+  await respond({});
+  const row = new RegExp(`/${held}[^"]*" aria-current="true"`);
+  assert.match(await page(`/${held}`), row);
+  assert.doesNotMatch(await page(`/${held}?category=promoter`), row, 'a filtered list');
+});
+
 test('a response can be released, and deleted after a confirmation', async () => {
   const { list, page, get, submit, respond } = await inbox();
   const id = await respond({ held_reason: 'scores_opened' });
