@@ -148,7 +148,7 @@ type ChoicesFormProps = { form: FormState; action: string; choices: Notification
 
 function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
   return (
-    <form method="post" action={action} class="card stack narrow">
+    <form method="post" action={action} class="card stack measure">
       <FormErrors form={form} />
       <Choice
         name="events"
@@ -278,7 +278,7 @@ type SlackPartProps = { form: FormState; action: string; hook: SlackHook | undef
 const SlackPart = ({ form, action, hook }: SlackPartProps) => (
   <Part id="slack" title="Slack-compatible webhook">
     <p class="sub">Posts to a channel of Slack, Mattermost or a compatible program.</p>
-    <form method="post" action={action} class="card stack narrow">
+    <form method="post" action={action} class="card stack measure">
       <FormErrors form={form} />
       <Field
         name="url"

@@ -102,10 +102,14 @@ const NoMailServer = () => (
       Emails stay in the <a href="/mailbox">built-in mailbox</a>, which only opens on the machine
       that askback runs on.
     </p>
-    <p>
-      To send emails, the operator of this server sets <code>ASKBACK_SMTP_URL</code> and restarts
-      askback. The guide mail.md has the steps: <code>askback files DIR</code> saves it in a folder.
-    </p>
+    <p>To send emails, the operator of this server takes three steps:</p>
+    <ol class="stack tight">
+      <li>
+        1. Set <code>ASKBACK_SMTP_URL</code> to the URL of the mail server.
+      </li>
+      <li>2. Restart askback.</li>
+      <li>3. Open this page again, which then checks the mail server and DNS.</li>
+    </ol>
   </Part>
 );
 

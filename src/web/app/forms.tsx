@@ -141,7 +141,7 @@ export function Choice(props: ChoiceProps) {
   return (
     <fieldset class="field" aria-describedby={described['aria-describedby']}>
       <legend>{label}</legend>
-      <div class={options.some(isLong) ? 'stack tight' : 'ticks'}>
+      <div class={options.some(isLong) ? (several ? 'pair' : 'stack tight') : 'ticks'}>
         {options.map((option, at) => (
           <label class="tick">
             <input
