@@ -43,7 +43,7 @@ export function ReasonsPart(props: ReasonsProps) {
     'hx-swap': 'outerHTML',
   };
   return (
-    <div class="grid main-side" id={reasonsId} {...loading}>
+    <div class="grid main-side level" id={reasonsId} {...loading}>
       <ThemesCard {...props} themes={reasons?.themes} />
       <section class="card" id="compare" aria-labelledby="compare-heading">
         <div class="title">

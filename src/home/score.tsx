@@ -310,7 +310,9 @@ function Trend({ type, timeZone, by, steps }: TrendProps) {
       caption={`${title}. ${band} Days in ${timeZone}.`}
       bounds={boundsOf(type)}
       formatTick={(value) => formatTick(type, value)}
-      steps={steps.map((step) => shownStep(step, type, by))}
+      steps={(known.length < 3 ? steps.slice(steps.indexOf(first)) : steps).map((step) =>
+        shownStep(step, type, by),
+      )}
       columns={[
         { head: stepTexts[by].head },
         ...numberColumns('Score', '95% interval', ...partNames(type), 'Responses'),

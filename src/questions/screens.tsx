@@ -3,11 +3,11 @@ import { notFound } from '../errors.ts';
 import { type Db, one, type Sql } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
+import { ResponseRow } from '../responses/response-row.tsx';
 import type { ScreenEnv } from '../sessions/session.ts';
-import { type Category, type SurveyType, scoreText } from '../survey-types.ts';
+import type { Category } from '../survey-types.ts';
 import { getOrgSurvey } from '../surveys/queries.ts';
 import { anyPerson, fillIn } from '../surveys/texts.ts';
-import { Chip, Time } from '../web/app/badges.tsx';
 import { counted, EmptyState, PagedList } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 
@@ -45,7 +45,15 @@ export const questionScreens = ({ db }: { db: Db }) =>
           >
             <ul class="rows">
               {texts.map((answer) => (
-                <TextAnswer {...{ answer, type: survey.type }} responses={`/o/${slug}/responses`} />
+                <li>
+                  <ResponseRow
+                    response={{ ...answer, type: survey.type }}
+                    href={`/o/${slug}/responses/${answer.id}`}
+                    title={answer.person ?? 'Anonymous'}
+                    person={answer.person}
+                    isWhole
+                  />
+                </li>
               ))}
             </ul>
           </PagedList>
@@ -54,25 +62,14 @@ export const questionScreens = ({ db }: { db: Db }) =>
     });
   });
 
-type TextRow = { id: string; score: number; category: Category; text: string; created_at: Date };
-type TextProps = { answer: TextRow; type: SurveyType; responses: string };
-
-const TextAnswer = ({ answer, type, responses }: TextProps) => (
-  <li>
-    <Chip score={scoreText(type, answer.score)} category={answer.category} />
-    <div>
-      <p class="words" dir="auto">
-        {answer.text}
-      </p>
-      <p class="meta">
-        <a href={`${responses}/${answer.id}`}>
-          <Time at={answer.created_at} show="ago" />
-          <span class="hidden"> Open the response</span>
-        </a>
-      </p>
-    </div>
-  </li>
-);
+type TextRow = {
+  id: string;
+  score: number;
+  category: Category;
+  comment: string;
+  created_at: Date;
+  person: string | null;
+};
 
 type TextsWanted = { id: string; kind: 'answered' | 'other'; page: number; limit: number };
 
@@ -82,7 +79,8 @@ async function listTexts(sql: Sql, orgId: string, { id, kind, page, limit }: Tex
   const [texts, { total }] = await Promise.all([
     sql<TextRow[]>`
       select r.id, r.score, r.category, r.created_at,
-             coalesce(a.answers -> ${id} ->> 'text', a.answers -> ${id} ->> 'other') as text
+             coalesce(a.answers -> ${id} ->> 'text', a.answers -> ${id} ->> 'other') as comment,
+             coalesce(c.name, c.email) as person
       from (
         select response_id, created_at
         from response_facets
@@ -92,6 +90,7 @@ async function listTexts(sql: Sql, orgId: string, { id, kind, page, limit }: Tex
       ) f
       join responses r on r.org_id = ${orgId} and r.id = f.response_id
       join response_answers a on a.org_id = ${orgId} and a.response_id = f.response_id
+      left join contacts c on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
       order by f.created_at desc, f.response_id desc`,
     sql<{ total: number }[]>`
       select count(*)::int as total

@@ -17,12 +17,14 @@ type ResponseRowProps = {
   time?: 'ago' | 'day';
   /** Open in a pane beside the list. */
   isOpen?: boolean;
+  /** Shows all lines of the comment. */
+  isWhole?: boolean;
   children?: Child;
 };
 
 /** Initials, title, time, comment and score of a response in a list. */
 export function ResponseRow(props: ResponseRowProps) {
-  const { response, href, title, person, time = 'ago', isOpen = false, children } = props;
+  const { response, href, title, person, time = 'ago', isOpen = false, isWhole, children } = props;
   const { score, category, comment, created_at, type } = response;
   return (
     <>
@@ -36,7 +38,7 @@ export function ResponseRow(props: ResponseRowProps) {
             <Time at={created_at} show={time} />
           </span>
         </p>
-        <p class={comment ? 'clamp' : 'soft'} dir="auto">
+        <p class={comment ? (isWhole ? 'words' : 'clamp') : 'soft'} dir="auto">
           {comment ?? 'No comment'}
         </p>
         {children}

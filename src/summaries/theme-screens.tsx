@@ -228,14 +228,16 @@ function ReadPart({ read, ...place }: BodyProps) {
       </div>
       {analyzed === 0 ? null : (
         <PartsBar
-          parts={sentimentParts.map(({ name, text, tone }) => ({
-            tone,
-            name: text,
-            share: sentiments[name],
-            figure: `${percentage(sentiments[name], analyzed)}%`,
-            remark: count(sentiments[name]),
-            href: responsesOf(place, { sentiment: name }),
-          }))}
+          parts={sentimentParts
+            .filter(({ name }) => sentiments[name] > 0)
+            .map(({ name, text, tone }) => ({
+              tone,
+              name: text,
+              share: sentiments[name],
+              figure: `${percentage(sentiments[name], analyzed)}%`,
+              remark: count(sentiments[name]),
+              href: responsesOf(place, { sentiment: name }),
+            }))}
         />
       )}
       <p class="sub">
@@ -314,6 +316,7 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
 function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
   const { type, path, asks } = place;
   const number = (head: string) => ({ head, number: true });
+  const hasChange = themes.some(({ change }) => change !== null);
   return (
     <section class="card flush" aria-labelledby="all">
       <div class="title">
@@ -336,7 +339,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
             { head: 'Range', phone: 'line' },
             { ...number(typeFacts(type).shortNumber), phone: 'beside' },
             { ...number('95% interval'), phone: 'absent' },
-            { ...number('Change'), phone: 'absent' },
+            ...(hasChange ? [{ ...number('Change'), phone: 'absent' } as const] : []),
           ]}
           rows={themes.map(({ theme, isOwn, now, change }) => ({
             current: theme === chosen?.theme,
@@ -344,8 +347,8 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
               <>
                 <a href={`${withQuery(path, { ...asks, theme })}#theme`}>
                   <bdi>{theme}</bdi>
-                </a>
-                {isOwn ? <span class="sub"> yours</span> : null}
+                </a>{' '}
+                {isOwn ? <span class="tag">yours</span> : null}
               </>,
               <a href={responsesOf(place, { theme })}>
                 {count(now.total)}
@@ -355,7 +358,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
               <ScoreRange type={type} measured={now} />,
               <b>{formatValue(type, now.value!)}</b>,
               now.interval === null ? '–' : formatInterval(type, now.interval),
-              <ChangeCell type={type} change={change} />,
+              ...(hasChange ? [<ChangeCell type={type} change={change} />] : []),
             ],
           }))}
         />

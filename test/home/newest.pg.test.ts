@@ -106,7 +106,7 @@ for (const property of [undefined, 'plan']) {
     assert.deepEqual(comments.map(({ comment }) => comment).sort(), [
       ...(property ? [] : ['Of free']),
       'Of pro',
-      'Slow\nOf pro',
+      'Slow · Of pro',
     ]);
   });
 }

@@ -433,7 +433,7 @@ test('the list shows the surveys of one status', async () => {
   assert.match(text, /2 surveys/);
   assert.match(text, /status=draft&amp;page=2" rel="next"/);
   assert.match(text, /type="hidden" name="status" value="draft"/);
-  assert.match((await get('?status=completed')).text, /No surveys match/);
+  assert.match((await get('?status=completed')).text, /No closed surveys/);
   assert.equal((await get('?status=closed')).status, 400);
 });
 

@@ -64,10 +64,15 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
       {...(status && { kept: { status } })}
       none={{
         title: 'No surveys yet',
+        icon: 'clipboard-list',
         means: 'Create one to ask a question by email, by link or on your website.',
         act: canEdit && <NewSurvey here={here} />,
       }}
-      noneFound={{ title: 'No surveys match', means: 'Try a shorter search or another status.' }}
+      noneFound={
+        status && search === ''
+          ? { title: noneWith[status], means: 'Choose another status.' }
+          : { title: 'No surveys match', means: 'Try a shorter search or another status.' }
+      }
     >
       <DataTable
         caption="Surveys, newest first"
@@ -76,7 +81,7 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
           { head: 'Name' },
           { head: 'Score', number: true, phone: 'line' },
           { head: 'Responses', number: true },
-          { head: 'Response rate', number: true },
+          { head: 'Response rate', number: true, after: ' responded' },
           { head: 'Created', phone: 'absent' },
           { head: 'Status', phone: 'beside' },
         ]}
@@ -90,6 +95,12 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
 }
 
 const statusViews = { '': 'All', active: 'Open', draft: 'Drafts', completed: 'Closed' } as const;
+
+const noneWith = {
+  active: 'No open surveys',
+  draft: 'No drafts',
+  completed: 'No closed surveys',
+};
 
 const StatusViews = ({ search, status, here }: SurveyListFilter & { here: string }) => (
   <LinkSegments

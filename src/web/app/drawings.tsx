@@ -19,7 +19,7 @@ type GaugeProps = {
 const radius = 100;
 const center = { x: 120, y: 116 };
 
-/** A half circle: solid up to the lower bound, pale over the interval, a dot at the value. */
+/** A half circle: solid up to the value, with a dot there and the interval as a band over it. */
 export function Gauge({ value, interval, range, bounds, format, label }: GaugeProps) {
   const { lowest, highest } = bounds;
   const { low, high } = interval ?? { low: value ?? lowest, high: value ?? lowest };
@@ -36,7 +36,7 @@ export function Gauge({ value, interval, range, bounds, format, label }: GaugePr
       aria-label={range === null ? words : `${words}, 95% interval ${range}`}
     >
       <path class="track" d={arc(lowest, highest)} />
-      {low > lowest ? <path class="sure" d={arc(lowest, low)} /> : null}
+      {value !== null && value > lowest ? <path class="sure" d={arc(lowest, value)} /> : null}
       {high > low ? <path class="maybe" d={arc(low, high)} /> : null}
       {value === null ? null : <circle cx={dot[0]} cy={dot[1]} r="6.5" />}
       <text class="score" x="120" y="112" font-size={Math.min(54, 200 / score.length)}>
@@ -214,48 +214,64 @@ type ScatterProps = {
  * labelled.
  */
 export function Scatter({ items, bounds, format, axis, label }: ScatterProps) {
-  const { lowest, highest } = bounds;
-  const middle = (lowest + highest) / 2;
+  const { lowest, middle, highest } = shownPart(items, bounds);
+  const across = (value: number) => 4 + (92 * (value - lowest)) / (highest - lowest);
+  const mid = percent(across(middle));
   return (
-    <>
-      <svg class="scatter" role="img" aria-label={label}>
-        <line x1="0" x2="100%" y1="100%" y2="100%" />
-        <line class="mid" x1="50%" x2="50%" y1="0" y2="100%" />
-        <text class="axis start" x="0" y="14">
-          Fix first
-        </text>
-        <text class="axis end" x="100%" y="14">
-          Keep doing
-        </text>
-        {placeCircles(items, bounds).map(({ name, tone, x, y, radius, labelAt }) => (
-          <>
-            <circle class={tone} cx={percent(x)} cy={percent(y)} r={radius} />
-            {labelAt === null ? null : (
-              <text
-                class={labelAt.anchor}
-                x={percent(x)}
-                y={percent(y)}
-                dx={labelAt.dx}
-                dy={labelAt.dy}
-              >
-                {name}
-              </text>
-            )}
-          </>
-        ))}
-      </svg>
-      <p class="ends sub gap" aria-hidden="true">
-        <span>
-          {axis} {format(lowest)}
-        </span>
-        <span>{format(middle)}</span>
-        <span>{format(highest)}</span>
-      </p>
-    </>
+    <svg class="scatter" role="img" aria-label={label}>
+      <line x1="0" x2="100%" y1="100%" y2="100%" />
+      <line class="mid" x1={mid} x2={mid} y1="0" y2="100%" />
+      <text class="axis start" x="0" y="14">
+        Fix first
+      </text>
+      <text class="axis end" x="100%" y="14">
+        Keep doing
+      </text>
+      <text class="axis end" transform="rotate(-90)" x="-28" y="10">
+        Mentions
+      </text>
+      <text class="axis start" y="100%" dy="22">
+        {axis} {format(lowest)}
+      </text>
+      <text class="axis" x={mid} y="100%" dy="22">
+        {format(middle)}
+      </text>
+      <text class="axis end" x="100%" y="100%" dy="22">
+        {format(highest)}
+      </text>
+      {placeCircles(items, across).map(({ name, tone, x, y, radius, labelAt }) => (
+        <>
+          <circle class={tone} cx={percent(x)} cy={percent(y)} r={radius} />
+          {labelAt === null ? null : (
+            <text
+              class={labelAt.anchor}
+              x={percent(x)}
+              y={percent(y)}
+              dx={labelAt.dx}
+              dy={labelAt.dy}
+            >
+              {name}
+            </text>
+          )}
+        </>
+      ))}
+    </svg>
   );
 }
 
-const maxRadius = 22;
+/** The part of the scale with all values and its middle, in round numbers. */
+function shownPart(items: ScatterProps['items'], { lowest, highest }: ValueBounds) {
+  const middle = (lowest + highest) / 2;
+  const step = highest - lowest < 100 ? 1 : 25;
+  const values = items.map(({ value }) => value / step);
+  return {
+    lowest: step * Math.floor(Math.min(middle / step - 1, ...values)),
+    middle,
+    highest: step * Math.ceil(Math.max(middle / step + 1, ...values)),
+  };
+}
+
+const maxRadius = 16;
 const minRadius = 7;
 /** The size of the drawing on a phone in pixels, to keep names apart. Where it is wider, they are further apart. */
 const scatterSize = { width: 290, height: 300, margin: 10, letter: 7.5, line: 16 };
@@ -264,14 +280,15 @@ const scatterSize = { width: 290, height: 300, margin: 10, letter: 7.5, line: 16
  * Sizes circles by the root of their count. A name is above its circle, below or beside it, and left out where it would
  * cover another name or circle.
  */
-export function placeCircles(items: ScatterProps['items'], { lowest, highest }: ValueBounds) {
-  const most = Math.max(1, ...items.map(({ count }) => count));
+function placeCircles(items: ScatterProps['items'], across: (value: number) => number) {
+  const counts = items.map(({ count }) => count);
+  const [least, most] = [Math.min(...counts), Math.max(1, ...counts)];
   const { width, height, margin, letter, line } = scatterSize;
   const taken: { left: number; right: number; top: number; bottom: number }[] = [];
   return items.map(({ name, value, count, tone }) => {
     const share = count / most;
-    const x = 4 + (92 * (value - lowest)) / (highest - lowest);
-    const y = 92 - 72 * share;
+    const x = across(value);
+    const y = 88 - (68 * (count - least)) / Math.max(1, most - least);
     const radius = Math.round(Math.max(minRadius, maxRadius * Math.sqrt(share)));
     const anchor = x < 12 ? 'start' : x > 88 ? 'end' : undefined;
     const long = name.length * letter;
