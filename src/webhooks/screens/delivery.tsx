@@ -176,7 +176,10 @@ type StandingFields = Pick<
 
 export function standingOf(webhook: StandingFields): { kind: StateKind; text: string } {
   if (!webhook.active)
-    return { kind: webhook.deactivated_reason === offManually ? 'skipped' : 'failed', text: 'Off' };
+    return {
+      kind: (webhook.deactivated_reason ?? offManually) === offManually ? 'skipped' : 'failed',
+      text: 'Off',
+    };
   if (webhook.failure_count > 0) return { kind: 'warning', text: 'On, failing' };
   if (!webhook.last_delivery_at) return { kind: 'waiting', text: 'On, no deliveries yet' };
   return { kind: 'fine', text: 'On, working' };

@@ -38,9 +38,10 @@ test('a webhook is shown as off, failing, new or working', () => {
   assert.equal(standingOf(webhook).kind, 'waiting');
   assert.equal(standingOf({ ...webhook, last_delivery_at: new Date() }).kind, 'fine');
   assert.equal(standingOf({ ...webhook, failure_count: 1 }).kind, 'warning');
-  assert.equal(standingOf({ ...webhook, active: false }).kind, 'failed');
+  assert.equal(standingOf({ ...webhook, active: false }).kind, 'skipped');
   const off = { ...webhook, active: false, deactivated_reason: 'turned off manually' };
   assert.equal(standingOf(off).kind, 'skipped');
+  assert.equal(standingOf({ ...off, deactivated_reason: '3 in a row' }).kind, 'failed');
 });
 
 test('the short URL omits possible secrets', () => {
