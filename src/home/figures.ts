@@ -1,4 +1,5 @@
 import { type Db, one, type Part, type Sql } from '../lib/db/db.ts';
+import { wordsInOrder } from '../questions/queries.ts';
 import {
   countedRows,
   everything,
@@ -212,18 +213,11 @@ export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {
         limit ${commentsEach}
       ) written
     )
-    select r.id, r.score, r.category, concat_ws(' · ', r.comment, said) as comment, r.created_at, s.type,
+    select r.id, r.score, r.category, concat_ws(' · ', r.comment, ${wordsInOrder(sql)}) as comment, r.created_at, s.type,
            c.name as contact_name, c.email as contact_email
     from newest
     join responses r on r.org_id = ${orgId} and r.id = newest.id
     join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
-    cross join lateral (
-      select string_agg(coalesce(answer ->> 'text', answer ->> 'other'), ' · ' order by at) as said
-      from response_answers a
-      cross join jsonb_array_elements(s.questions) with ordinality question (asked, at)
-      cross join lateral (select a.answers -> (asked ->> 'id') as answer) given
-      where a.org_id = ${orgId} and a.response_id = r.id
-    ) answered
     left join contacts c
       on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
     order by r.created_at desc, r.id desc`;

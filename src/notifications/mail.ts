@@ -8,7 +8,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { isRetryable } from '../lib/smtp/connection.ts';
 import { Uuid } from '../lib/validation/parse.ts';
-import { wordsOf } from '../questions/erase.ts';
+import { wordsInOrder } from '../questions/queries.ts';
 import type { Excerpt } from '../responses/events.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
@@ -238,7 +238,7 @@ async function answerLetter(
   kind: keyof typeof answerSubjects,
 ) {
   const [answer] = await db<AnswerFacts[]>`
-    select s.name as survey, s.type, r.score, r.comment, ${wordsOf(db)} as words, coalesce(r.language, s.language) as language,
+    select s.name as survey, s.type, r.score, r.comment, ${wordsInOrder(db)} as words, coalesce(r.language, s.language) as language,
            c.name as contact_name, c.email as contact_email,
            ${peopleToRedact(db, 'contact')}
     from responses r

@@ -1,7 +1,7 @@
 import { hideFromPlanner, one, type Part, type Sql } from '../lib/db/db.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
-import { wordsOf } from '../questions/erase.ts';
+import { wordsInOrder } from '../questions/queries.ts';
 import {
   frequentProperties,
   type PropertyValues,
@@ -92,7 +92,7 @@ export type AnswerOfPerson = {
 export async function listPersonAnswers(sql: Sql, orgId: string, email: string) {
   return await sql<AnswerOfPerson[]>`
     select r.id, s.type, r.score, r.category, r.created_at,
-           nullif(concat_ws(E'\\n', r.comment, ${wordsOf(sql)}), '') as comment
+           nullif(concat_ws(' · ', r.comment, ${wordsInOrder(sql)}), '') as comment
     from contacts c
     join responses r on r.org_id = c.org_id and r.contact_id = c.id
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id

@@ -1,4 +1,4 @@
-import type { Sql } from '../lib/db/db.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
 import {
   type AnsweredResponse,
   answeredJson,
@@ -139,3 +139,12 @@ export async function listQuestions(sql: Sql, orgId: string, surveyId: string | 
     order by created_at, id`;
   return rows.flatMap(({ questions }) => questions);
 }
+
+/** The texts of the answers of a response `r` to the questions of its survey `s`, in their order, or null. */
+export const wordsInOrder = (sql: Sql): Part => sql`
+  (select string_agg(said, ' · ' order by place)
+   from response_answers a
+   cross join jsonb_array_elements(s.questions) with ordinality as asked (question, place)
+   cross join lateral (select a.answers -> (question ->> 'id') as answer) given
+   cross join lateral (select nullif(coalesce(answer ->> 'text', answer ->> 'other'), '') as said) words
+   where a.org_id = r.org_id and a.response_id = r.id)`;

@@ -91,12 +91,18 @@ for (const property of [undefined, 'plan']) {
       { at: lastMoment, value: 'pro' },
       { at: lastMoment, value: 'free', isLow: true },
     ]);
-    const questions = mergeQuestions([], [{ kind: 'text', text: 'What else?' }], new Set());
+    const asked = ['What else?', 'Where?'].map((text) => ({ kind: 'text' as const, text }));
+    const [first, second] = mergeQuestions([], asked, new Set());
+    // Postgres sorts the keys of an object: q_a before q_b.
+    const questions = [
+      { ...first, id: 'q_b' },
+      { ...second, id: 'q_a' },
+    ];
     await db`
       update surveys set questions = ${json(db, questions)} where org_id = ${org} and name <> 'Another'`;
     await db`
       insert into response_answers (org_id, response_id, answers)
-      select org_id, id, jsonb_build_object(${questions[0]!.id}::text, jsonb_build_object('text', concat('Of ', properties ->> 'plan')))
+      select org_id, id, jsonb_build_object('q_b', jsonb_build_object('text', concat('Of ', properties ->> 'plan')), 'q_a', '{"text": "Here"}'::jsonb)
       from responses where org_id = ${org} and properties ->> 'plan' in ('pro', 'free')`;
     const facets = property ? [{ kind: 'property', name: property, value: 'pro' } as const] : [];
     const comments = await listNewestComments(db, org, {
@@ -104,9 +110,9 @@ for (const property of [undefined, 'plan']) {
       days,
     });
     assert.deepEqual(comments.map(({ comment }) => comment).sort(), [
-      ...(property ? [] : ['Of free']),
-      'Of pro',
-      'Slow · Of pro',
+      ...(property ? [] : ['Of free · Here']),
+      'Of pro · Here',
+      'Slow · Of pro · Here',
     ]);
   });
 }

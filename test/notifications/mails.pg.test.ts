@@ -90,6 +90,7 @@ test('notification quotes the text answers of a response', async () => {
   const { org_id, email, bad } = await scene({ events: ['detractor'] });
   const id = await bad();
   const answers = { q_more: { text: 'Call me at zoe@people.test' } };
+  await db`update surveys set questions = '[{"id": "q_more"}]' where org_id = ${org_id}`;
   await db`
     insert into response_answers (org_id, response_id, answers)
     values (${org_id}, ${id}, ${db.json(answers)})`;
