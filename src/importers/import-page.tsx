@@ -227,14 +227,16 @@ function cellsOf(
       ) : null}
     </>,
     mayChoose ? (
-      <select name={`kind_${place}`} aria-label={`Contents of ${name}`}>
-        <option value="">{plan && !kind ? `${contains} (detected)` : 'Detect'}</option>
-        {fileKinds.map((value) => (
-          <option value={value} selected={value === kind}>
-            {kindNames[value]}
-          </option>
-        ))}
-      </select>
+      <span class="select">
+        <select name={`kind_${place}`} aria-label={`Contents of ${name}`}>
+          <option value="">{plan && !kind ? `${contains} (detected)` : 'Detect'}</option>
+          {fileKinds.map((value) => (
+            <option value={value} selected={value === kind}>
+              {kindNames[value]}
+            </option>
+          ))}
+        </select>
+      </span>
     ) : (
       contains
     ),

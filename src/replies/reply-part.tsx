@@ -147,13 +147,15 @@ function ReplyForm({ action, form, texts, from, suppressed }: ComposeProps) {
           <label class="sub" for="canned">
             Canned text
           </label>
-          <select name="canned" id="canned">
-            {texts.map(({ id, name }) => (
-              <option value={id} selected={form.typed['canned'] === id}>
-                {name}
-              </option>
-            ))}
-          </select>
+          <span class="select">
+            <select name="canned" id="canned">
+              {texts.map(({ id, name }) => (
+                <option value={id} selected={form.typed['canned'] === id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </span>
           <button type="submit" name="do" value="insert" formnovalidate>
             Insert
           </button>

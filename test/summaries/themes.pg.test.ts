@@ -91,7 +91,7 @@ test('Themes shows numbers of one scale, without held and foreign responses', as
   assert.match(plain(text), /6 comments/);
   assert.match(plain(text), /1 comment not analyzed/);
   assert.match(plain(text), /1 analyzed comment without a theme/);
-  assert.match(plain(text), /Positive 60% 3 Neutral 0% 0 Negative 40% 2 Mixed 0% 0/);
+  assert.match(plain(text), /Positive 60% 3 Negative 40% 2 1 comment/);
   assert.match(plain(text), /Promoters 50% 2 Passives 0% 0 Detractors 50% 2/);
 
   const stars = await org.html('?type=star5');

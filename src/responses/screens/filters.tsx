@@ -147,7 +147,7 @@ function Chips({ path, query, choices, recent }: ChipsProps) {
         return words && <FilterChip {...{ path, query, name, value }} {...words} />;
       })}
       {filters.length === 0 ? null : (
-        <a class="plain soft small" href={path}>
+        <a class="button quiet mini" href={path}>
           Clear
         </a>
       )}

@@ -219,15 +219,17 @@ export function Scatter({ items, bounds, format, axis, label }: ScatterProps) {
   const mid = percent(across(middle));
   return (
     <svg class="scatter" role="img" aria-label={label}>
+      <rect class="is-poor" width={mid} height="100%" />
+      <rect class="is-good" x={mid} width={percent(100 - across(middle))} height="100%" />
       <line x1="0" x2="100%" y1="100%" y2="100%" />
       <line class="mid" x1={mid} x2={mid} y1="0" y2="100%" />
-      <text class="axis start" x="0" y="14">
+      <text class="axis start" x="8" y="20">
         Fix first
       </text>
-      <text class="axis end" x="100%" y="14">
+      <text class="axis end" x="100%" dx="-8" y="20">
         Keep doing
       </text>
-      <text class="axis end" transform="rotate(-90)" x="-28" y="10">
+      <text class="axis end" transform="rotate(-90)" x="-36" y="18">
         Mentions
       </text>
       <text class="axis start" y="100%" dy="22">

@@ -92,19 +92,21 @@ export function Select(props: SelectProps) {
   return (
     <div class={size ? `field ${size}` : 'field'}>
       <label for={id}>{label}</label>
-      <select id={id} name={name} required={required} {...attributes}>
-        {options.map((option) =>
-          'group' in option ? (
-            <optgroup label={option.group}>
-              {option.options.map((each) => (
-                <Option {...each} chosen={chosen} />
-              ))}
-            </optgroup>
-          ) : (
-            <Option {...option} chosen={chosen} />
-          ),
-        )}
-      </select>
+      <span class="select">
+        <select id={id} name={name} required={required} {...attributes}>
+          {options.map((option) =>
+            'group' in option ? (
+              <optgroup label={option.group}>
+                {option.options.map((each) => (
+                  <Option {...each} chosen={chosen} />
+                ))}
+              </optgroup>
+            ) : (
+              <Option {...option} chosen={chosen} />
+            ),
+          )}
+        </select>
+      </span>
       <Remarks id={id} help={help} error={error} />
     </div>
   );
