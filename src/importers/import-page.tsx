@@ -315,12 +315,15 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
   const surveyHead = isOver ? 'In the survey' : 'In the survey before';
   const isCompared = isOver || totalOf(totalOfMonths(inSurvey)) > 0;
   const type = row.type ?? 'nps';
-  const erased = sum(files, ({ imported }) => imported?.erased ?? 0);
+  const missing = sum(months, (month) =>
+    Math.max(0, totalOf(inFiles[month] ?? none) - totalOf(inSurvey[month] ?? none)),
+  );
+  const isLeftOut = missing <= sum(files, ({ imported }) => imported?.erased ?? 0);
   const cells = (name: string, file: Counted, survey: Counted) => [
     name,
     ...figuresOf(type, file),
     ...(isCompared ? figuresOf(type, survey) : []),
-    ...(isOver ? [<Match {...{ file, survey, erased }} />] : []),
+    ...(isOver ? [<Match {...{ file, survey, isLeftOut }} />] : []),
   ];
   return (
     <Part id="months" title={isOver ? 'Files and survey compared' : 'Responses by month'}>
@@ -357,10 +360,12 @@ function figuresOf(type: SurveyType, counted: Counted) {
   return [count(total), value === null ? '–' : formatValue(type, value)];
 }
 
+type MatchProps = Record<'file' | 'survey', Counted> & { isLeftOut: boolean };
+
 /** Rows of erased people are left out on purpose. */
-function Match({ file, survey, erased }: Record<'file' | 'survey', Counted> & { erased: number }) {
+function Match({ file, survey, isLeftOut }: MatchProps) {
   const more = totalOf(survey) - totalOf(file);
-  if (more < 0 && -more <= erased) return <State kind="skipped">{count(-more)} left out</State>;
+  if (more < 0 && isLeftOut) return <State kind="skipped">{count(-more)} left out</State>;
   if (more < 0) return <State kind="warning">{count(-more)} missing</State>;
   if (more > 0) return <State kind="skipped">{count(more)} more from elsewhere</State>;
   return file.score_sum === survey.score_sum ? (

@@ -8,8 +8,11 @@ import {
   zeroFileCounts,
   zeroImportCounts,
 } from '../../src/importers/import.ts';
+import { ImportPage } from '../../src/importers/import-page.tsx';
+import type { Import, ImportFile } from '../../src/importers/queries.ts';
 import { verdict } from '../../src/importers/report.ts';
 import { delighted, type FileKind, planFile } from '../../src/importers/rows.ts';
+import { emptyForm } from '../../src/web/app/forms.tsx';
 
 const rules = { type: 'nps', zone: 'UTC', now: Date.parse('2026-05-01T00:00:00Z') } as const;
 
@@ -125,5 +128,32 @@ for (const [what, after, responses, said] of agreements) {
       verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after, imported }),
       said,
     );
+  });
+}
+
+for (const [erased, results] of [
+  [1, ['2 missing', '1 missing', '1 missing']],
+  [2, ['2 left out', '1 left out', '1 left out']],
+] as const) {
+  test(`months with fewer responses are ${results[0]} when ${erased} of 2 rows were erased`, () => {
+    const of = (promoters: number) => ({ promoters, passives: 0, detractors: 0, score_sum: 0 });
+    const months = { '2026-10': of(2), '2026-11': of(3) };
+    const row = {
+      status: 'finished',
+      survey_id: 'x',
+      type: 'nps',
+      before: {},
+      after: { '2026-10': of(1), '2026-11': of(2) },
+      created_at: new Date(),
+    } as unknown as Import;
+    const file = {
+      name: 'a.csv',
+      plan: { kind: 'responses', columns: [] },
+      counts: { ...zeroFileCounts(), months },
+      imported: { ...zeroImportCounts(), responses: 3, erased },
+    } as unknown as ImportFile;
+    const paths = { here: '/', list: '/', surveys: '/' };
+    const html = String(ImportPage({ row, files: [file], form: emptyForm(), ...paths }));
+    assert.deepEqual(html.match(/\d (missing|left out)(?=<)/g), results);
   });
 }
