@@ -95,14 +95,13 @@ export type WebhookOutcomes = {
   webhook_id: string;
   /** The worst outcome of each day in UTC, oldest first. */
   outcomes: DayOutcome[];
-  /** The delivered share of each day's newest events, from 0 to 1. */
-  shares: number[];
-  /** At most `maxNewest` events of these days. */
-  newest: { delivered: number; total: number };
+  /** How many of each day's newest events were delivered, and how many these are. */
+  delivered: number[];
+  newest: number[];
 };
 
-/** Limits the rows that the list reads for each webhook. */
-export const maxNewest = 2000;
+/** Limits the rows that the list reads for each webhook and day. */
+export const maxNewest = 100;
 
 /** For every webhook. Probes an index a few times per webhook and day, and reads few rows of a busy webhook. */
 export async function outcomesByDay(
@@ -125,20 +124,14 @@ export async function outcomesByDay(
              when exists (select from ${ended} and undelivered is null) then 'delivered'
              else 'none'
            end order by d.first) as outcomes,
-           array_agg(coalesce((
-             select avg((undelivered is null)::int)
-             from (select undelivered from ${ended} order by id desc limit 100) newest
-           ), 0)::float8 order by d.first) as shares,
-           (select json_build_object('delivered', count(*) filter (where undelivered is null), 'total', count(*))
-            from (
-              select undelivered
-              from ended_deliveries
-              where org_id = w.org_id and webhook_id = w.id and id >= (select first from days order by first limit 1) and not is_test
-              order by id desc
-              limit ${maxNewest}
-            ) newest) as newest
+           array_agg(n.delivered order by d.first) as delivered,
+           array_agg(n.total order by d.first) as newest
     from webhooks w
     cross join days d
+    cross join lateral (
+      select count(*) filter (where undelivered is null)::int as delivered, count(*)::int as total
+      from (select undelivered from ${ended} order by id desc limit ${maxNewest}) newest
+    ) n
     where w.org_id = ${orgId}
     group by w.id`;
 }

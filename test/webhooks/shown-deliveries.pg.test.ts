@@ -152,16 +152,16 @@ test('the list has the outcome of each day and the share of every webhook', asyn
         own.of.webhook_id,
         {
           outcomes: ['failed', 'skipped', 'delivered', 'none'],
-          shares: [1 / 3, 0.5, 1, 0],
-          newest: { delivered: 3, total: 6 },
+          delivered: [1, 1, 1, 0],
+          newest: [3, 2, 1, 0],
         },
       ],
       [
         quiet,
         {
           outcomes: ['none', 'none', 'none', 'none'],
-          shares: [0, 0, 0, 0],
-          newest: { delivered: 0, total: 0 },
+          delivered: [0, 0, 0, 0],
+          newest: [0, 0, 0, 0],
         },
       ],
     ]),

@@ -2,7 +2,7 @@ import { capital } from '../../errors.ts';
 import { percentage } from '../../survey-types.ts';
 import { Breakable, Confirm, dayText, FormErrors, State, Time } from '../../web/app/badges.tsx';
 import { Choice, Field, type FormState, SubmitOrCancel, Version } from '../../web/app/forms.tsx';
-import { count, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
 import type { WebhookRow } from '../queries.ts';
@@ -55,9 +55,12 @@ export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookList
   );
 }
 
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+
 function cellsOf(webhook: WebhookRow, here: string, outcomes: WebhookOutcomes | undefined) {
   const { kind, text } = standingOf(webhook);
-  const { delivered = 0, total = 0 } = outcomes?.newest ?? {};
+  const { delivered = [], newest = [] } = outcomes ?? {};
+  const total = sum(newest);
   return [
     <>
       <a href={`${here}/${webhook.id}`}>
@@ -79,8 +82,8 @@ function cellsOf(webhook: WebhookRow, here: string, outcomes: WebhookOutcomes | 
       {outcomes ? <SmallUptime {...outcomes} /> : null}
       {total === 0 ? null : (
         <span class="sub block">
-          {percentage(delivered, total).toFixed(1)}%
-          {total < maxNewest ? null : ` of the newest ${count(total)}`} delivered
+          {percentage(sum(delivered), total).toFixed(1)}%
+          {newest.includes(maxNewest) ? ` of the newest ${maxNewest} a day` : null} delivered
         </span>
       )}
     </>,

@@ -159,12 +159,13 @@ const toneOfOutcome = {
 } as const satisfies Record<DayOutcome, string>;
 
 /** A small chart for lists. The days of one tone are one path, so that fifty webhooks fit on a page. */
-export function SmallUptime({ outcomes, shares }: Pick<WebhookOutcomes, 'outcomes' | 'shares'>) {
-  const mixed = outcomes.flatMap((worst, at) =>
-    shares[at] && worst !== 'delivered'
-      ? [`M${at} 0h.75v${Math.min(shares[at], 0.85).toFixed(2)}h-.75`]
-      : [],
-  );
+export function SmallUptime({ outcomes, delivered, newest }: Omit<WebhookOutcomes, 'webhook_id'>) {
+  const mixed = outcomes.flatMap((worst, at) => {
+    const share = delivered[at]! / newest[at]!;
+    return share > 0 && worst !== 'delivered'
+      ? [`M${at} 0h.75v${Math.min(share, 0.85).toFixed(2)}h-.75`]
+      : [];
+  });
   const paths = Object.entries(toneOfOutcome)
     .map(([outcome, tone]) => {
       const days = outcomes.flatMap((each, at) => (each === outcome ? [at] : []));

@@ -21,7 +21,13 @@ test('a day has the colour of its worst outcome below its delivered share', () =
 
 test('the small chart draws days of one tone as one path, mixed days split', () => {
   const outcomes = ['none', 'delivered', 'failed', 'delivered', 'failed'] as const;
-  const html = String(SmallUptime({ outcomes: [...outcomes], shares: [0, 1, 0.99, 1, 0] }));
+  const html = String(
+    SmallUptime({
+      outcomes: [...outcomes],
+      delivered: [0, 1, 99, 1, 0],
+      newest: [1, 1, 100, 1, 0],
+    }),
+  );
   assert.deepEqual(
     [...html.matchAll(/<path class="([\w-]+)" d="([^"]+)"/g)].map(([, ...parts]) => parts),
     [
