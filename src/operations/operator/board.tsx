@@ -62,7 +62,7 @@ const worstOf = (findings: readonly StatusFinding[]): StatusFinding['status'] =>
     .map(({ status }) => status)
     .toSorted((one, other) => order.indexOf(one) - order.indexOf(other))[0] ?? 'unknown';
 
-export function Headline({ findings, waiting }: Pick<Board, 'findings' | 'waiting'>) {
+export function Headline({ findings }: Pick<Board, 'findings'>) {
   const failed = findings.filter(({ status }) => status === 'fail');
   const warned = findings.filter(({ status }) => status === 'warn');
   const [first] = [...failed, ...warned];
@@ -80,9 +80,7 @@ export function Headline({ findings, waiting }: Pick<Board, 'findings' | 'waitin
       <div>
         <h2 id="status">{text[kind]}</h2>
         <p class="sub">
-          {first?.name === 'queue' && kind === 'failed' ? (
-            `Jobs have waited for ${formatSeconds(oldestOf(waiting)).replace('min', 'minutes')}. Is a worker running?`
-          ) : first ? (
+          {first ? (
             <>
               <b>{capital(first.name)}</b>: <Message text={first.message} />
             </>
@@ -96,9 +94,6 @@ export function Headline({ findings, waiting }: Pick<Board, 'findings' | 'waitin
   );
 }
 
-const oldestOf = (waiting: Board['waiting']) =>
-  Math.max(0, ...waiting.map((row) => row.oldest_seconds));
-
 /** Six cards with the key figures. */
 export function Cards({ board }: { board: Board }) {
   const { findings, mails, deliveries, waiting, failedJobs, database, disk, backupAgeSeconds } =
@@ -107,6 +102,7 @@ export function Cards({ board }: { board: Board }) {
   const failedMails = countOf(mails, 'failed', 'unknown');
   const failedDeliveries = countOf(deliveries, 'failed');
   const waitingJobs = waiting.reduce((sum, row) => sum + row.waiting, 0);
+  const oldest = Math.max(0, ...waiting.map((row) => row.oldest_seconds));
   const isFailing = (check: string) => of(check).some(({ status }) => status !== 'ok');
   const [sent, delivered] = [countOf(mails, 'sent'), countOf(deliveries, 'delivered')];
   return (
@@ -135,7 +131,7 @@ export function Cards({ board }: { board: Board }) {
         icon="activity"
         title="Queue"
         findings={of('queue', 'job runner', 'jobs')}
-        figure={formatSeconds(oldestOf(waiting))}
+        figure={formatSeconds(oldest)}
         unit="oldest job"
         sub={`${count(waitingJobs)} waiting, ${count(failedJobs)} failed permanently`}
       />

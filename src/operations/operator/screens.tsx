@@ -392,7 +392,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
   const newOperator = <LinkButton href="/operator/operators/new" text="Add operator" />;
   const body = (
     <>
-      <Headline {...board} />
+      <Headline findings={board.findings} />
       <Cards board={board} />
       <ChecksPart board={board} />
       <div class="grid half level">

@@ -186,7 +186,7 @@ export function judgeQueue(waiting: readonly WaitingTask[], failedJobs: number):
   const [oldest] = late;
   if (oldest) {
     const isStuck = late.some(({ task }) => maxWaitOf(task) === maxWaitSeconds.job);
-    const message = `${oldest.task} has waited ${formatSeconds(oldest.oldest_seconds)}: see AskbackQueueStuck in ops/runbook.md`;
+    const message = `${oldest.task} has waited ${formatSeconds(oldest.oldest_seconds)}. Is a worker running? See AskbackQueueStuck in ops/runbook.md`;
     return judge(isStuck ? 'fail' : 'warn', message);
   }
   if (failedJobs > 0) {
