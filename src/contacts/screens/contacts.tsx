@@ -616,7 +616,8 @@ function ContactList(props: ContactListProps) {
           ]}
           rows={contacts.map((contact) => ({
             cells: [
-              ...cellsOf(contact).slice(0, isAnySent ? undefined : sentColumn),
+              ...cellsOf(contact),
+              ...(isAnySent ? timesOf(contact) : []),
               ...(mayEdit
                 ? [
                     <LinkButton
@@ -678,10 +679,7 @@ function AddForm({ form, here }: { form: FormState; here: string }) {
   );
 }
 
-const sentColumn = 3;
-
-function cellsOf({ email, name, round, status, ...contact }: SurveyContact) {
-  const { failure_reason, sent_at, responded_at } = contact;
+function cellsOf({ email, name, round, status, failure_reason }: SurveyContact) {
   const [kind, label] = statusLabels[status];
   return [
     <bdi>
@@ -695,10 +693,11 @@ function cellsOf({ email, name, round, status, ...contact }: SurveyContact) {
       {round > 1 ? <span class="sub block">Round {round}</span> : null}
       {failure_reason ? <span class="sub block">{failure_reason}</span> : null}
     </>,
-    sent_at ? <Time at={sent_at} show="ago" /> : '',
-    responded_at ? <Time at={responded_at} show="ago" /> : '',
   ];
 }
+
+const timesOf = ({ sent_at, responded_at }: SurveyContact) =>
+  [sent_at, responded_at].map((at) => (at ? <Time at={at} show="ago" /> : ''));
 
 function describeSending(askAfterDays: number | null): string {
   if (askAfterDays === null) return 'Nothing is sent until you press Send.';
