@@ -581,7 +581,7 @@ export const SendFormFields = v.object({
   per_hour: optionalText(v.pipe(v.string(), v.toNumber('must be a number'), PerHour)),
 });
 
-/** Returns the start, null for now, or an error. Times are in the organization's time zone. */
+/** Returns the start, null to start at once, or an error. Times are in the organization's time zone. */
 export async function readStart(
   sql: Sql,
   orgId: string,
