@@ -193,9 +193,9 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
            c.id as contact_id,
            case when s.texts <> '{}' or concat(s.question_text, s.follow_up, s.thanks, s.questions) like '%{{%'
              then json_build_object('name', c.name, 'properties', c.properties) end as person,
-           (select ${answeredJson(sql)}
+           (select case when r.held_reason is null then ${answeredJson(sql)} end
             from responses r
-            where contact_id = c.id and source = 'link' and held_reason is null) as answered,
+            where contact_id = c.id and source = 'link') as answered,
            coalesce((select json_agg(json_build_object('kind', kind, 'score', score, 'agoMs', ago))
                      from recent), '[]') as visits,
            ${mailTraceparent(sql, visit.traced)} as mail_traceparent

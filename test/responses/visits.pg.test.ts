@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { connect } from '../../src/lib/db/db.ts';
 import { visitPersonalLink } from '../../src/responses/answer.queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-const { db } = await testDatabase();
+const { db, url } = await testDatabase();
 const orgId = await makeOrganization(db);
 const surveyId = await makeSurvey(db, orgId);
 await db`
@@ -37,6 +38,22 @@ test('a link has its counted answer and its newest mail', async () => {
   await db`update responses set held_reason = null where source = 'link' and score = 5`;
   await mail('newest', '1 day');
   assert.deepEqual(await of(), [5, 'newest']);
+});
+
+test('a link finds its response by contact with a plan from an empty table', async () => {
+  const own = connect(url, { connections: 1 });
+  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
+  // Postgres keeps a plan after five calls.
+  for (let n = 1; n <= 7; n++) await visitPersonalLink(own, `token-${n}`, visit);
+  const [prepared] = await own<{ name: string }[]>`
+    select name from pg_prepared_statements where statement like ${'%insert into link_visits%'}`;
+  const rows = await own.unsafe<{ 'QUERY PLAN': string }[]>(
+    `explain execute "${prepared!.name}" ('token-1', 'view', 'GET', 9)`,
+  );
+  await own.end();
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  assert.match(plan, /on responses.*\n\s+Index Cond: \(contact_id = c\.id\)/);
+  assert.doesNotMatch(plan, /responses_newest_first|Seq Scan on (responses|link_visits)/);
 });
 
 test('a link lists the newest 60 visits of the last minute', async () => {
