@@ -15,12 +15,11 @@ import { followReplica } from './lib/db/replica.ts';
 import { requestsLimitMs } from './lib/http/http.ts';
 import { httpAddress, isLoopbackHost, isWildcardHost } from './lib/http/http-address.ts';
 import { listen } from './lib/http/listen.ts';
-import type { Log } from './lib/log/log.ts';
+import { createLog, type Log } from './lib/log/log.ts';
 import { createLifecycle, type Lifecycle, restrictToNetwork } from './lib/process/lifecycle.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
 import { prepareQueue } from './lib/queue/enqueue.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
-import { serviceLog } from './log-fields.ts';
 import { mailboxUrl } from './mailbox/pages.tsx';
 import { createWelcomeLink } from './members/reset.ts';
 import {
@@ -57,7 +56,7 @@ export async function serve(
 ): Promise<void> {
   const config = withRole(tools.config(), options.role);
   const where = findListenAddresses(config);
-  const log = serviceLog({ level: config.logLevel });
+  const log = createLog({ level: config.logLevel });
   const stopSignal = tools.stopSignal();
   const manager = await reachServiceManager(config.manager, log);
   const parts = createLifecycle(log);

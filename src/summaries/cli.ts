@@ -4,7 +4,7 @@ import { databaseCommand, listCommand, orgOption } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { DayOrMoment, Line, Moment, option, optional } from '../lib/cli/command.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
-import { serviceLog } from '../log-fields.ts';
+import { createLog } from '../lib/log/log.ts';
 import { warnWithoutJobs } from '../open-database.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { createRedactionWorker } from '../redaction-worker.ts';
@@ -51,7 +51,7 @@ function periodOf(timeZone: string, from: PeriodOption, to: PeriodOption): Summa
 
 function summaryTools(db: Db, config: Config) {
   const reader = createRedactionWorker();
-  const log = serviceLog({ level: config.logLevel });
+  const log = createLog({ level: config.logLevel });
   const analyst = chooseAnalyst(config, reader);
   return { db, log, analyst, redact: reader.redact };
 }
