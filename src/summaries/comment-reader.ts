@@ -1,7 +1,6 @@
 import { enqueue, type NewJob } from '../jobs.ts';
 import { withinMs } from '../lib/async/deadline.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
-import { createYieldToRequests, type YieldToRequests } from '../lib/async/yield-to-requests.ts';
 import { type Db, isDatabaseAway } from '../lib/db/db.ts';
 import { poolForGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
@@ -99,25 +98,21 @@ const atOnce = { slots: 8, reserve: 2 };
 
 const notStarted = Symbol('the process stops');
 
-type Options = { db: Db; limits?: typeof atOnce; yieldToRequests?: YieldToRequests };
-
 export type AnalystQueue = ReturnType<typeof createAnalystQueue>;
 
 /**
- * Shares the analyst fairly between organizations and yields to HTTP requests. Jobs that have not started when the
- * process stops go back to the queue.
+ * Shares the analyst fairly between organizations. Jobs that have not started when the process stops go back to the
+ * queue.
  */
-export function createAnalystQueue(options: Options) {
-  const { db, limits = atOnce, yieldToRequests = createYieldToRequests() } = options;
+export function createAnalystQueue({ db, limits = atOnce }: { db: Db; limits?: typeof atOnce }) {
   const slots = createSemaphore(limits);
   const stopping = new AbortController();
 
   async function run<T>(orgId: string, work: () => Promise<T>): Promise<T | typeof notStarted> {
     let started = false;
-    const start = async () => {
-      await yieldToRequests(stopping.signal);
+    const start = () => {
       started = true;
-      return await work();
+      return work();
     };
     return await slots.run(orgId, start, stopping.signal).catch((error: unknown) => {
       if (started || error !== notStarted) throw error;

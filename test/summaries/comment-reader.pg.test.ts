@@ -45,7 +45,6 @@ const readerOf = (
     claimer: () => claimer,
     analystQueue: createAnalystQueue({
       db,
-      yieldToRequests: async () => {},
       limits: { slots: atOnce, reserve: atOnce / 4 },
     }),
   });

@@ -37,7 +37,7 @@ export function taskTools(db: Db): TaskTools {
     settings: { sendDeadlineSeconds: 60 },
     appMailer: createAppMailer({ transport, dkim: null, mailFrom: null, publicUrl }),
     analyst: createBuiltinAnalyst(readComment),
-    analystQueue: createAnalystQueue({ db, yieldToRequests: async () => {} }),
+    analystQueue: createAnalystQueue({ db }),
     mailer,
     progress,
     mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),
