@@ -26,8 +26,8 @@ type ThreadTask = keyof typeof limitsMs;
 
 /**
  * Reads untrusted text in a worker thread, so that no text can block requests. Callers wait for the redacted comment and
- * are refused when the thread is late. A comment that crashes the thread loses every word that could be a name. The log
- * names the failed task, never the text.
+ * are refused when the thread is late. A comment that crashes the thread loses its words. The log names the failed
+ * task, never the text.
  */
 export function createRedactionWorker(
   log: Pick<Log, 'warn'> = { warn() {} },
