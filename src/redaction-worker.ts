@@ -1,5 +1,4 @@
 import { isSea } from 'node:sea';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { errorCodes, Refusal } from './errors.ts';
 import type { Log } from './lib/log/log.ts';
@@ -16,8 +15,6 @@ import {
 const limitsMs = { excerpt: 60_000, redact: 60_000, analyze: 60_000, report: 5_000 } as const;
 
 const heapMb = 256;
-const waitingPerOrganization = 64;
-const busyMs = 1_000;
 
 /** Organizations take turns. */
 type CommentContext = Required<PeopleToRedact> & { orgId: string };
@@ -31,22 +28,16 @@ type ThreadTask = keyof typeof limitsMs;
  */
 export function createRedactionWorker(
   log: Pick<Log, 'warn'> = { warn() {} },
-  worker: Pick<Worker, 'run' | 'stop'> = createWorker({
-    program,
-    heapMb,
-    waitingPerGroup: waitingPerOrganization,
-  }),
+  worker: Pick<Worker, 'run' | 'stop'> = createWorker({ program, heapMb }),
 ) {
   async function run<Result>(name: ThreadTask, orgId: string, input: unknown) {
     try {
-      const limitMs = limitsMs[name];
-      return (await worker.run({ name, input, group: orgId, limitMs })) as Result;
+      const value = await worker.run({ name, input, group: orgId, limitMs: limitsMs[name] });
+      return { value: value as Result, why: undefined };
     } catch (error) {
       const { kind } = error as WorkerError;
       log.warn({ task: name, why: kind }, 'could not read a text in time');
-      // The mail server will retry.
-      if (name === 'report' && kind === 'busy') throw tooManyReports();
-      return undefined;
+      return { value: undefined, why: kind };
     }
   }
 
@@ -55,24 +46,10 @@ export function createRedactionWorker(
     comment: string,
     { orgId, ...known }: CommentContext,
   ): Promise<string> {
-    const endsAt = performance.now() + limitsMs[name];
-    for (;;) {
-      const limitMs = Math.max(1, Math.ceil(endsAt - performance.now()));
-      try {
-        const input = { comment, ...known };
-        return (await worker.run({ name, input, group: orgId, limitMs })) as string;
-      } catch (error) {
-        const { kind } = error as WorkerError;
-        const isLate = performance.now() >= endsAt;
-        if (kind === 'busy' && !isLate) {
-          await sleep(busyMs);
-          continue;
-        }
-        log.warn({ task: name, why: kind }, 'could not read a text in time');
-        if (kind !== 'failed') throw notReadYet();
-        return await fallbacks[name](comment, known);
-      }
-    }
+    const { value, why } = await run<string>(name, orgId, { comment, ...known });
+    if (value !== undefined) return value;
+    if (why !== 'failed') throw notReadYet();
+    return await fallbacks[name](comment, known);
   }
 
   return {
@@ -81,9 +58,14 @@ export function createRedactionWorker(
     /** The whole redacted comment. Unavailable when the thread is late. */
     redact: (comment: string, context: CommentContext) => read('redact', comment, context),
     /** Undefined if the analysis failed. */
-    analyze: <Result>(remark: { orgId: string }) => run<Result>('analyze', remark.orgId, remark),
-    /** Parses a bounce message. Undefined if that failed. */
-    report: <Result>(orgId: string, message: Uint8Array) => run<Result>('report', orgId, message),
+    analyze: async <Result>(remark: { orgId: string }) =>
+      (await run<Result>('analyze', remark.orgId, remark)).value,
+    /** Parses a bounce message. Undefined if that failed. The mail server retries while the thread is late. */
+    async report<Result>(orgId: string, message: Uint8Array) {
+      const { value, why } = await run<Result>('report', orgId, message);
+      if (why === 'failed' || why === undefined) return value;
+      throw new Refusal('unavailable', errorCodes.unavailable.error, { retryInSeconds: 5 });
+    },
     stop: worker.stop,
   };
 }
@@ -95,9 +77,6 @@ const notReadYet = () =>
     code: 'comment_not_read',
     retryInSeconds: 30,
   });
-
-const tooManyReports = () =>
-  new Refusal('unavailable', errorCodes.unavailable.error, { retryInSeconds: 5 });
 
 /** From the executable, the checkout or the bundle. */
 function program(): ThreadProgram {

@@ -1,5 +1,5 @@
 import { Worker as Thread } from 'node:worker_threads';
-import { createSemaphore, TooManyWaiting } from '../async/semaphore.ts';
+import { createSemaphore } from '../async/semaphore.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
 // Saved at startup, because `restrictToNetwork` removes the constructor for all other code.
@@ -11,13 +11,12 @@ export type ThreadProgram = URL | string;
 export type WorkerOptions = {
   program: () => ThreadProgram;
   heapMb: number;
-  waitingPerGroup: number;
 };
 
 type WorkerTask = { name: string; input: unknown; group: string; limitMs: number };
 
 export class WorkerError extends Error {
-  readonly kind: 'timeout' | 'busy' | 'stopped' | 'failed';
+  readonly kind: 'timeout' | 'stopped' | 'failed';
 
   constructor(kind: WorkerError['kind'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -35,8 +34,8 @@ export type Worker = ReturnType<typeof createWorker>;
  *     const worker = createWorker({ program: () => new URL('./thread.ts', import.meta.url), ... });
  *     await worker.run({ name: 'hash', input: text, group: tenant, limitMs: 2_000 });
  */
-export function createWorker({ program, heapMb, waitingPerGroup }: WorkerOptions) {
-  const slots = createSemaphore({ slots: 1, maxWaitingPerGroup: waitingPerGroup });
+export function createWorker({ program, heapMb }: WorkerOptions) {
+  const slots = createSemaphore({ slots: 1 });
   let thread: RunningThread | undefined;
   let isStopped = false;
 
@@ -130,7 +129,6 @@ const permissionsFor = (program: ThreadProgram) =>
 
 function asWorkerError(error: unknown, { name, limit }: { name: string; limit: AbortSignal }) {
   if (error instanceof WorkerError) return error;
-  if (error instanceof TooManyWaiting) return new WorkerError('busy', error.message);
   if (limit.aborted && error === limit.reason) {
     return new WorkerError('timeout', `the task ${name} took too long`);
   }

@@ -29,7 +29,6 @@ const program = `
 const worker = createWorker({
   program: () => program,
   heapMb: 32,
-  waitingPerGroup: 1,
 });
 restrictToNetwork();
 

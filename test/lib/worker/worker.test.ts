@@ -6,7 +6,7 @@ import { until } from '../../support/probe/until.ts';
 const program = () => new URL('./thread-program.ts', import.meta.url);
 
 function workerFor(t: TestContext, over: Partial<WorkerOptions> = {}) {
-  const options = { program, heapMb: 32, waitingPerGroup: 4, ...over };
+  const options = { program, heapMb: 32, ...over };
   const worker = createWorker(options);
   t.after(worker.stop);
   const run = (name: string, input: unknown = null, { group = 'one', limitMs = 20_000 } = {}) =>
@@ -72,19 +72,4 @@ test('a thread that ends in a task, or between two, is replaced', async (t) => {
   await run('endLater');
   await until('the thread has ended', async () => !isRunning());
   assert.equal(await run('echo', 'well'), 'well');
-});
-
-test('only a group with too many waiting tasks is rejected', async (t) => {
-  const { run } = workerFor(t);
-  const ended: string[] = [];
-  const noted = async (name: string, task: Promise<unknown>) => {
-    await task;
-    ended.push(name);
-  };
-  const running = run('wait', 200);
-  const waiting = ['a1', 'a2', 'a3', 'a4'].map((name) => noted(name, run('echo')));
-  await assert.rejects(run('echo'), { kind: 'busy' });
-  const other = noted('b1', run('echo', null, { group: 'two' }));
-  await Promise.all([running, ...waiting, other]);
-  assert.deepEqual(ended, ['b1', 'a1', 'a2', 'a3', 'a4']);
 });
