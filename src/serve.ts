@@ -193,7 +193,7 @@ async function start({
   const { checks } = readiness;
   const replica = await startReplica(config, { parts, primary: sessions.db, say });
   const metrics = await serveMetrics(
-    { config, parts, log, counting, listener: metricsListener, trustsLocal: isLocal },
+    { config, log, counting, listener: metricsListener, trustsLocal: isLocal },
     { ...database, checks, replica, jobs, mailProblem },
   );
   const warnings = {

@@ -61,8 +61,7 @@ export function redactedConfig({ settings, telemetry }: Config): Record<string, 
     if (secretNames.includes(name)) return [name, '(secret)'];
     return [name, typeof value === 'string' ? withoutPassword(value) : value];
   });
-  const { traces, metrics } = telemetry;
-  return { ...Object.fromEntries(redacted), exported: { traces, metrics } };
+  return { ...Object.fromEntries(redacted), exported: { traces: telemetry.traces } };
 }
 
 /** Uses a pattern, because `URL` cannot parse a database URL with several hosts. */

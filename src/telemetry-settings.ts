@@ -1,8 +1,7 @@
-import { type Environment, errorOf, type ReadFile, readValues } from './settings-validators.ts';
+import { type Environment, type ReadFile, readValues } from './settings-validators.ts';
 
 export type TelemetrySettings = {
   traces: boolean;
-  metrics: boolean;
   /** Values read from files, by their name in the SDK. */
   fromFiles: Readonly<Record<string, string>>;
 };
@@ -16,10 +15,8 @@ export function readTelemetry(
   readFile: ReadFile,
 ): { settings: TelemetrySettings; complaints: string[] } {
   const files = readValues(otlpNames('HEADERS'), environment, readFile);
-  const traces = isExported(environment, 'TRACES');
-  const metrics = isExported(environment, 'METRICS');
-  const complaints = [...files.complaints];
-  if (!traces && !metrics) return { settings: { traces, metrics, fromFiles: {} }, complaints };
+  const { complaints, fromFiles } = files;
+  if (!isExported(environment)) return { settings: { traces: false, fromFiles: {} }, complaints };
   if (environment['OTEL_CONFIG_FILE']) complaints.push(noConfigurationFile);
   const refuse = (names: readonly string[], reasonFor: (value: string) => string | undefined) => {
     for (const name of names) {
@@ -27,7 +24,7 @@ export function readTelemetry(
       if (reason) complaints.push(`${name}: ${reason}`);
     }
   };
-  refuse(['OTEL_TRACES_EXPORTER', 'OTEL_METRICS_EXPORTER'], (value) =>
+  refuse(['OTEL_TRACES_EXPORTER'], (value) =>
     words(value).every((word) => word === 'otlp' || word === 'none') ? undefined : noExporter,
   );
   refuse(otlpNames('PROTOCOL'), (value) =>
@@ -38,30 +35,23 @@ export function readTelemetry(
       ? undefined
       : 'must be an address that begins with http:// or https://',
   );
-  // The SDK would silently ignore an unreadable certificate.
-  refuse(['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].flatMap(otlpNames), (path) => {
-    const reason = errorOf(() => readFile(path));
-    return reason && `cannot be read: ${reason}`;
-  });
-  return { settings: { traces, metrics, fromFiles: files.fromFiles }, complaints };
+  return { settings: { traces: true, fromFiles }, complaints };
 }
 
-function isExported(environment: Environment, signal: 'TRACES' | 'METRICS'): boolean {
+function isExported(environment: Environment): boolean {
   if (/^true$/i.test(environment['OTEL_SDK_DISABLED'] ?? '')) return false;
-  const exporters = environment[`OTEL_${signal}_EXPORTER`];
+  const exporters = environment['OTEL_TRACES_EXPORTER'];
   if (exporters) return !words(exporters).includes('none');
-  const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`];
-  return endpoints.some((name) => environment[name]);
+  return otlpNames('ENDPOINT').some((name) => environment[name]);
 }
 
 const otlpNames = (what: string) =>
-  ['', 'TRACES_', 'METRICS_'].map((signal) => `OTEL_EXPORTER_OTLP_${signal}${what}`);
+  ['', 'TRACES_'].map((signal) => `OTEL_EXPORTER_OTLP_${signal}${what}`);
 
 const words = (text: string) => text.split(',').map((word) => word.trim());
 
 const noConfigurationFile =
   'OTEL_CONFIG_FILE: is not supported: set the other OTEL_ variables instead';
-const noExporter =
-  'must be otlp or none: console would mix with the output, and prometheus is at /metrics';
+const noExporter = 'must be otlp or none: console would mix with the output';
 const noProtocol =
   'is not supported: use http/protobuf or http/json and the HTTP port of the collector, usually 4318';

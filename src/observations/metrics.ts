@@ -17,7 +17,6 @@ import { httpAddress } from '../lib/http/http-address.ts';
 import { type ListenAddress, type Listener, listen } from '../lib/http/listen.ts';
 import { answerNoRoute } from '../lib/http/router.ts';
 import type { Log } from '../lib/log/log.ts';
-import { createMeterRecorder, observeFor, openMeter } from '../lib/metrics/otlp.ts';
 import { watchProcess } from '../lib/metrics/process.ts';
 import {
   createRecorder,
@@ -40,7 +39,6 @@ import { answered, attempted, deactivated, mailed } from '../signals.ts';
 import { by, readDatabase } from './database.ts';
 import { instruments, methods, otherMethod, type RecordedName } from './instruments.ts';
 
-const scope = 'askback';
 const pollEveryMs = 5000;
 /** Answers before any scraper times out, with the values known by then. */
 const timeoutMs = 1000;
@@ -49,13 +47,7 @@ export type Counters = ReturnType<typeof startCounters>;
 
 export function startCounters() {
   const recorder = createRecorder(instruments);
-  const meter = openMeter(scope);
-  const alsoRecord = meter && createMeterRecorder(meter, instruments);
-  const stop = countSignals((measurement, trace) => {
-    recorder.record(measurement, trace);
-    alsoRecord?.(measurement);
-  });
-  return { recorder, meter, stop };
+  return { recorder, stop: countSignals(recorder.record) };
 }
 
 type Observed = {
@@ -68,7 +60,7 @@ type Observed = {
   mailProblem?: (() => unknown) | undefined;
 };
 
-function startMetrics({ recorder, meter }: Counters, observed: Observed) {
+function familiesReader({ recorder }: Counters, observed: Observed) {
   const database = cacheWithTtl(() => readDatabase(observed.db), { ttlMs: pollEveryMs, timeoutMs });
   const failing = cacheWithTtl(() => findFailedChecks(observed.checks), { ttlMs: 0, timeoutMs });
   const readings = async (): Promise<Readings> => {
@@ -77,16 +69,13 @@ function startMetrics({ recorder, meter }: Counters, observed: Observed) {
     return { ...waiting, ...readProcess(observed), askback_ready: single(Number(isReady)) };
   };
   const processFamilies = watchProcess();
-  return {
-    async families(): Promise<Family[]> {
-      const [recorded, read, ofProcess] = await Promise.all([
-        recorder.families(),
-        readings(),
-        processFamilies(),
-      ]);
-      return [...recorded, ...observedFamilies(instruments, read), ...ofProcess];
-    },
-    stop: meter ? observeFor(meter, instruments, readings) : () => {},
+  return async (): Promise<Family[]> => {
+    const [recorded, read, ofProcess] = await Promise.all([
+      recorder.families(),
+      readings(),
+      processFamilies(),
+    ]);
+    return [...recorded, ...observedFamilies(instruments, read), ...ofProcess];
   };
 }
 
@@ -131,7 +120,6 @@ export async function listenForMetrics(
 
 type ShowMetrics = {
   config: Pick<Config, 'metrics'>;
-  parts: Lifecycle;
   log: Log;
   counting: Counters;
   listener: Listener | undefined;
@@ -140,10 +128,10 @@ type ShowMetrics = {
 };
 
 export async function serveMetrics(
-  { config, parts, log, counting, listener, trustsLocal }: ShowMetrics,
+  { config, log, counting, listener, trustsLocal }: ShowMetrics,
   observed: Observed,
 ): Promise<MetricsTools | undefined> {
-  const { families } = await parts.start('metrics', () => startMetrics(counting, observed));
+  const families = familiesReader(counting, observed);
   const { token } = config.metrics;
   const settings = 'ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN';
   const access = { token, ownAddress: listener !== undefined, trustsLocal, settings };

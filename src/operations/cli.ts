@@ -50,9 +50,7 @@ const checkConfig = command({
     }
     const { exported: _, ...named } = settings;
     const rows = Object.entries(named).map(([name, value]) => [name, formatSetting(value)]);
-    const { traces, metrics } = config.telemetry;
-    const signals = [traces && 'traces', metrics && 'metrics'].filter(Boolean).join(' and ');
-    const exported = `OpenTelemetry exports ${signals || 'nothing'}`;
+    const exported = `OpenTelemetry exports ${config.telemetry.traces ? 'traces' : 'nothing'}`;
     return { data: settings, text: `the environment is valid\n\n${columns(rows)}\n\n${exported}` };
   },
 });

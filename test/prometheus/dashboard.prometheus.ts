@@ -57,7 +57,6 @@ test('Prometheus answers every panel and evaluates every rule', async (t) => {
     ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
     ASKBACK_METRICS_TOKEN: token,
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver,
-    OTEL_METRICS_EXPORTER: 'none',
   });
   const address = addressIn(await service.ready());
   const prometheus = await startPrometheus({ target: new URL(address).host, token });

@@ -13,8 +13,6 @@ export type Instrument = {
   /** Export a counter as 0 for all label values before the first event. */
   fromZero?: boolean;
   buckets?: readonly number[];
-  /** Names from OpenTelemetry's semantic conventions. */
-  convention?: { name: string; labels: Readonly<Record<string, string>> };
 };
 
 export type Labels = Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ test('logs export errors in the exporter’s words every five minutes', async (t
   const { lines, log } = keptLog();
 
   const telemetry = await startTelemetry({
-    settings: { traces: true, metrics: false, fromFiles: {} },
+    settings: { traces: true, fromFiles: {} },
     environment: process.env,
     program: { name: 'askback', version: '1' },
     log,
