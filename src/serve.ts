@@ -127,30 +127,19 @@ async function start({
   isPublicDemo,
 }: Start) {
   const { role, trustedProxies } = config;
-  await parts.start(
-    'lines',
-    () => writeLines(log),
-    (end) => end(),
-  );
-  await parts.start(
-    'telemetry',
-    () => startTelemetry({ settings: config.telemetry, environment, program, log }),
-    (it) => it.shutdown(),
+  await parts.start('lines', () => writeLines(log));
+  await parts.start('telemetry', () =>
+    startTelemetry({ settings: config.telemetry, environment, program, log }),
   );
   const counting = await parts.start('counting', startCounters);
-  const listener = await parts.start(
-    'port',
-    () =>
-      listen(where.requests, { showStarting, trustedProxies, uploads: importPath }).catch(
-        explainHostError,
-      ),
-    (it) => it.close(),
+  const listener = await parts.start('port', () =>
+    listen(where.requests, { showStarting, trustedProxies, uploads: importPath }).catch(
+      explainHostError,
+    ),
   );
   const metricsListener = await listenForMetrics(where.metrics, { parts, say });
-  const database = await parts.start(
-    'database',
-    () => openDatabase(config, { say, connections: config.databaseConnections, serving: true }),
-    (it) => it.close(),
+  const database = await parts.start('database', () =>
+    openDatabase(config, { say, connections: config.databaseConnections, serving: true }),
   );
   const { db, sessions, lost } = database;
   await parts.start('schema', async () => {
@@ -181,10 +170,8 @@ async function start({
   });
   const { jobs, secrets, mailProblem } = work;
   if (isPublicDemo) {
-    await parts.start(
-      'public demo',
-      () => keepPublicDemo({ db, secrets }, (err) => log.error({ err }, 'cannot refill the demo')),
-      (end) => end(),
+    await parts.start('public demo', () =>
+      keepPublicDemo({ db, secrets }, (err) => log.error({ err }, 'cannot refill the demo')),
     );
   }
 

@@ -77,20 +77,16 @@ async function startShared(work: Work & { say: (sentence: string) => void }) {
   const secrets = configuredSecrets(config, database.dataDir);
   const { allow } = config.webhooks;
   const targets = isLocal ? { allow: [...allow, ...loopback], http: true } : config.webhooks;
-  const outbound = await parts.start(
-    'outbound',
-    () => createOutbound({ ...targets, perHostConnections: connectionsPerHost }),
-    (it) => it.close(),
+  const outbound = await parts.start('outbound', () =>
+    createOutbound({ ...targets, perHostConnections: connectionsPerHost }),
   );
   const [progress] = await Promise.all([
     parts.start('send progress', () => createSendProgress({ db, log, listenOn: sessions.db })),
     parts.start('secrets', () => resealSecrets({ db, log, secrets })),
   ]);
   const reader = await parts.start('text reader', () => createRedactionWorker(log));
-  const erasureFile = await parts.start(
-    'file of erasures',
-    () => openErasureFile(config, database.dataDir, (sentence) => log.warn(sentence)),
-    (it) => it.close(),
+  const erasureFile = await parts.start('file of erasures', () =>
+    openErasureFile(config, database.dataDir, (sentence) => log.warn(sentence)),
   );
   if (config.erasuresFile && erasureFile.problem)
     say(`warning: ASKBACK_ERASURES_FILE: ${erasureFile.problem}`);
@@ -227,14 +223,11 @@ async function startMailers({ config, log, parts, database, publicUrl }: Work) {
   const outage = createOutage(log, mailOutage);
   const pool =
     smtp &&
-    (await parts.start(
-      'smtp',
-      () =>
-        createSmtpPool(smtp, {
-          onProblem: (reason) =>
-            reason ? outage.failed(smtp, { why: reason }) : outage.worked(smtp),
-        }),
-      (it) => it.close(),
+    (await parts.start('smtp', () =>
+      createSmtpPool(smtp, {
+        onProblem: (reason) =>
+          reason ? outage.failed(smtp, { why: reason }) : outage.worked(smtp),
+      }),
     ));
   const transport: MailTransport = pool ?? createMailbox(database.db);
   const concurrency = smtp?.connections ?? mailboxConcurrency;

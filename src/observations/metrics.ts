@@ -113,7 +113,7 @@ export async function listenForMetrics(
       const text = `ASKBACK_METRICS_LISTEN: cannot listen on this address (${error.message})`;
       throw new Refusal('unavailable', text);
     });
-  const listener = await parts.start('metrics address', take, (it) => it.close());
+  const listener = await parts.start('metrics address', take);
   say(`metrics are available on ${httpAddress(listener.host, listener.port)}/metrics`);
   return listener;
 }

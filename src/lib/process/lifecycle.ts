@@ -7,7 +7,7 @@ import type { Log } from '../log/log.ts';
 
 /** Starts the parts of a service. At the end, the part that finished starting last stops first. */
 export type Lifecycle = {
-  /** `end` defaults to the part's own `stop`, if it has one. */
+  /** `end` defaults to the part's own `stop` or `close`, or to the part if it is a function. */
   start: <T>(name: string, begin: () => T | Promise<T>, end?: (part: T) => unknown) => Promise<T>;
   stop: () => Promise<void>;
 };
@@ -49,7 +49,11 @@ export function createLifecycle(log: Log): Lifecycle {
   };
 }
 
-const stopPart = (part: unknown) => (part as { stop?: () => unknown } | undefined)?.stop?.();
+function stopPart(part: unknown) {
+  if (typeof part === 'function') return part();
+  const own = part as { stop?: () => unknown; close?: () => unknown } | undefined;
+  return own?.stop ? own.stop() : own?.close?.();
+}
 
 export type Check = () => string | undefined | Promise<string | undefined>;
 export type Checks = Readonly<Record<string, Check>>;

@@ -19,7 +19,7 @@ type Options = {
 /** Exports spans as the `OTEL_*` settings say. Without such settings, the SDK is not even loaded. */
 export async function startTelemetry(options: Options) {
   const { settings, environment, program, log } = options;
-  if (!settings.traces) return { shutdown: async () => {} };
+  if (!settings.traces) return { stop: async () => {} };
   Object.assign(environment, settings.fromFiles);
   const { startNodeSdk } = await import('@opentelemetry/sdk-node');
   // OTEL_RESOURCE_ATTRIBUTES can override these attributes.
@@ -43,7 +43,7 @@ export async function startTelemetry(options: Options) {
   traceWith(tracerOf(program));
 
   return {
-    async shutdown() {
+    async stop() {
       traceWith(undefined);
       await withinMs(sdk.shutdown().catch(diag.error), shutdownMs, () => {});
     },

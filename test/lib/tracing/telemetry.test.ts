@@ -30,7 +30,7 @@ test('logs export errors in the exporter’s words every five minutes', async (t
     () => work,
     async () => {},
   );
-  await telemetry.shutdown();
+  await telemetry.stop();
   collector.close();
 
   const words = 'telemetry export has a problem';
