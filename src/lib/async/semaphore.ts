@@ -132,10 +132,10 @@ export function createSemaphore(options: SemaphoreOptions) {
   const heldBy = (name: string) => groups.get(name)?.held ?? 0;
 
   /** Waits for a slot and returns its release function. Rejects with the signal's reason. */
-  async function acquire(name: string, signal?: AbortSignal): Promise<() => void> {
+  async function acquire(name: string, signal?: AbortSignal, line?: string): Promise<() => void> {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const leave = enter(name, resolve);
+    const leave = enter(name, resolve, line);
     const abort = () => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     try {

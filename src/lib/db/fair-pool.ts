@@ -53,7 +53,7 @@ export const serviceWork = 'work of the service';
 /** Time that a request may wait for its first connection. */
 export const requestWaitMs = 5000;
 
-type Slots = Pick<Semaphore, 'enter' | 'counts'>;
+type Slots = Pick<Semaphore, 'acquire' | 'counts'>;
 
 /** One slot per connection. Costly statements also need a processor slot. */
 type PoolSlots = Slots & { processors?: Slots };
@@ -150,28 +150,16 @@ async function takeTurn(slots: PoolSlots, turn: Turn): Promise<() => void> {
 
 async function takeSlot(slots: Slots, turn: Turn, endsAt: number): Promise<() => void> {
   const { group, kind, begun, signal } = turn;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let isWaiting = true;
-  const start = () => {
-    isWaiting = false;
-    resolve();
-  };
-  const leave = slots.enter(group, start, begun?.it ? nextLine : (kind ?? 'usual'));
-  if (!isWaiting) return leave;
-  const late = () => begun?.it || reject(tooBusy());
-  const timer =
-    endsAt === Infinity ? undefined : setTimeout(late, Math.ceil(endsAt - performance.now()));
-  const abort = () => reject(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
+  const line = begun?.it ? nextLine : (kind ?? 'usual');
+  if (endsAt === Infinity) return await slots.acquire(group, signal, line);
+  const late = new AbortController();
+  const stop = () => begun?.it || late.abort(tooBusy());
+  const timer = setTimeout(stop, Math.ceil(endsAt - performance.now()));
   try {
-    await promise;
-    return leave;
-  } catch (error) {
-    leave();
-    throw error;
+    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    return await slots.acquire(group, either, line);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
   }
 }
 
@@ -209,11 +197,10 @@ export function createPoolSlots({
   const half = Math.max(1, Math.floor(processors / 2));
   const lastUse = new Map<string, number>();
 
-  const noteUse = ({ enter, counts, groups }: Semaphore) => ({
-    counts,
-    groups,
-    enter(group: string, start: () => void, line?: string) {
-      const leave = enter(group, start, line);
+  const noteUse = (semaphore: Semaphore) => ({
+    ...semaphore,
+    async acquire(group: string, signal?: AbortSignal, line?: string) {
+      const leave = await semaphore.acquire(group, signal, line);
       return () => {
         leave();
         lastUse.set(group, now());

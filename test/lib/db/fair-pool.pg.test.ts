@@ -61,7 +61,7 @@ const { signal: never } = new AbortController();
 /** Slots in use when each of these groups asks for all connections. */
 function countHeld(connections: number, groups: readonly string[]) {
   const slots = createPoolSlots({ connections, processors: 4, now: () => 0 });
-  for (let n = 0; n < connections; n++) for (const group of groups) slots.enter(group, () => {});
+  for (let n = 0; n < connections; n++) for (const group of groups) void slots.acquire(group);
   return slots.use();
 }
 
