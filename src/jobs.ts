@@ -2,21 +2,43 @@ import * as v from 'valibot';
 import { enqueueJobs, type JobOf } from './lib/queue/enqueue.ts';
 import { Uuid } from './lib/validation/parse.ts';
 
-const Nothing = v.object({});
 const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
+
+/** Jobs without a payload: their cron schedule in UTC. Each runs in one process. */
+export const schedule = {
+  'audit.clean_up': '53 3 * * *',
+  'campaigns.sweep': '* * * * *',
+  'contacts.clean_up': '37 * * * *',
+  'imports.clean_up': '33 * * * *',
+  'keys.clean_up': '*/5 * * * *',
+  'mailbox.clean_up': '29 * * * *',
+  'members.clean_up': '47 * * * *',
+  'notifications.clean_up': '59 3 * * *',
+  'notifications.digest': '*/10 * * * *',
+  'notifications.sweep': '* * * * *',
+  'people.apply_retention': '11 4 * * *',
+  'people.file_erasures': '*/5 * * * *',
+  'questions.sweep': '* * * * *',
+  'replies.clean_up': '41 * * * *',
+  'responses.clean_up': '23 3 * * *',
+  'sends.clean_up': '13 3 * * *',
+  'sends.recover': '* * * * *',
+  'summaries.monthly': '5 * * * *',
+  'surveys.fold_tallies': '17 * * * *',
+  'webhooks.clean_up': '41 3 * * *',
+};
+
+const nothing = v.object({});
+const scheduled = Object.fromEntries(
+  Object.keys(schedule).map((name) => [name, nothing]),
+) as Record<keyof typeof schedule, typeof nothing>;
 
 /** All jobs with their payloads. `tasks.ts` runs them. */
 export const payloads = {
+  ...scheduled,
   'campaigns.advance': v.object({ org_id: Uuid, campaign_id: Uuid, turn: v.number() }),
-  'campaigns.sweep': Nothing,
-  'contacts.clean_up': Nothing,
-  'audit.clean_up': Nothing,
   'imports.check': v.object({ org_id: Uuid, import_id: Uuid }),
-  'imports.clean_up': Nothing,
   'imports.run': v.object({ org_id: Uuid, import_id: Uuid }),
-  'keys.clean_up': Nothing,
-  'mailbox.clean_up': Nothing,
-  'members.clean_up': Nothing,
   // `sealed` contains the token of the link.
   'members.mail_confirmation': v.object({ link_id: Uuid, sealed: v.string() }),
   'members.mail_invitation': v.object({ link_id: Uuid, sealed: v.string() }),
@@ -30,28 +52,18 @@ export const payloads = {
   }),
   'members.mail_reset': v.object({ email: v.string() }),
   'notifications.assigned': v.object({ org_id: Uuid, member_id: Uuid, response_id: Uuid }),
-  'notifications.clean_up': Nothing,
-  'notifications.digest': Nothing,
   'notifications.mail': v.object({ org_id: Uuid, notification_id: Uuid }),
   'notifications.post': v.object({ org_id: Uuid, notification_id: Uuid, tries: v.number() }),
-  'notifications.sweep': Nothing,
-  'people.apply_retention': Nothing,
-  'people.file_erasures': Nothing,
   'people.finish_erasure': v.object({ org_id: Uuid, erasure_id: Uuid }),
   'questions.publish_completed': v.object({ org_id: Uuid, response_id: Uuid }),
-  'questions.sweep': Nothing,
-  'replies.clean_up': Nothing,
   'replies.send': v.object({ org_id: Uuid, reply_id: Uuid }),
-  'responses.clean_up': Nothing,
   'responses.publish_detractor': v.object({ org_id: Uuid, response_id: Uuid }),
-  'sends.clean_up': Nothing,
   'sends.mail': v.object({
     org_id: Uuid,
     mail_ids: v.array(Uuid),
     /** When all mails were deferred for the first time. */
     stuck_since: v.optional(v.string()),
   }),
-  'sends.recover': Nothing,
   'sends.test': v.object({
     org_id: Uuid,
     survey_id: Uuid,
@@ -82,9 +94,6 @@ export const payloads = {
     }),
   }),
   'summaries.month': v.object({ org_id: Uuid, tries: v.number() }),
-  'summaries.monthly': Nothing,
-  'surveys.fold_tallies': Nothing,
-  'webhooks.clean_up': Nothing,
   'webhooks.deliver': OneWebhook,
   'webhooks.notify_deactivated': OneWebhook,
 };

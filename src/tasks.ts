@@ -12,6 +12,7 @@ import {
   maxSlowJobs,
   type NewJob,
   payloads,
+  schedule,
   slowJobs,
 } from './jobs.ts';
 import { cleanUpKeys } from './keys/manage.ts';
@@ -166,30 +167,6 @@ export function limitRunning(db: Db, limit: number) {
       }
     };
 }
-
-/** Cron schedule in UTC. Each job runs in one process. */
-const schedule: Partial<Record<JobName, string>> = {
-  'keys.clean_up': '*/5 * * * *',
-  'surveys.fold_tallies': '17 * * * *',
-  'contacts.clean_up': '37 * * * *',
-  'imports.clean_up': '33 * * * *',
-  'campaigns.sweep': '* * * * *',
-  'questions.sweep': '* * * * *',
-  'sends.recover': '* * * * *',
-  'replies.clean_up': '41 * * * *',
-  'mailbox.clean_up': '29 * * * *',
-  'members.clean_up': '47 * * * *',
-  'notifications.sweep': '* * * * *',
-  'notifications.digest': '*/10 * * * *',
-  'notifications.clean_up': '59 3 * * *',
-  'people.apply_retention': '11 4 * * *',
-  'people.file_erasures': '*/5 * * * *',
-  'webhooks.clean_up': '41 3 * * *',
-  'responses.clean_up': '23 3 * * *',
-  'audit.clean_up': '53 3 * * *',
-  'sends.clean_up': '13 3 * * *',
-  'summaries.monthly': '5 * * * *',
-};
 
 export const crontab: CronItem[] = Object.entries(schedule).map(([task, match]) => ({
   task,
