@@ -1,14 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  createWriteStream,
-  fstatSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, constants, createWriteStream, openSync, renameSync, rmSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { Refusal } from '../../errors.ts';
 import { reasonUnwritten } from '../cli/files.ts';
@@ -27,10 +18,8 @@ export async function writePrivateFile(path: string, write: (out: Writable) => P
   const draft = `${path}.${randomBytes(8).toString('hex')}.part`;
   const descriptor = makeDraft(path, draft);
   try {
-    // Stays open until the end, so that its inode cannot be reused.
     const out = { fd: descriptor, autoClose: false, highWaterMark: bufferBytes };
     await write(createWriteStream(draft, out));
-    rejectReplaced(descriptor, draft);
     renameSync(draft, path);
   } finally {
     closeSync(descriptor);
@@ -45,15 +34,4 @@ function makeDraft(path: string, draft: string): number {
     const reason = reasonUnwritten(error).replace(draft, path);
     throw new Refusal('invalid', `${path} cannot be written: ${reason}`);
   }
-}
-
-/** In a shared folder, another user could have replaced the draft. */
-function rejectReplaced(descriptor: number, draft: string) {
-  const [own, named] = [fstatSync(descriptor), lstatSync(draft)];
-  const same = own.ino === named.ino && own.dev === named.dev;
-  if (same && named.uid === process.geteuid?.() && named.nlink === 1) return;
-  throw new Refusal(
-    'conflict',
-    `${draft} was replaced while it was written: write to a folder of your own`,
-  );
 }

@@ -3,13 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { after, test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { enqueue } from '../../../src/jobs.ts';
 import { issueKey } from '../../../src/keys/manage.ts';
 import { backup, listTables } from '../../../src/lib/backup/backup.ts';
-import { writePrivateFile } from '../../../src/lib/backup/private-file.ts';
 import { restore } from '../../../src/lib/backup/restore.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { prepareQueue } from '../../../src/lib/queue/enqueue.ts';
@@ -339,19 +337,6 @@ test('a backup overwrites only its own file and leaves no draft', async () => {
   assert.deepEqual(readdirSync(own).sort(), ['backup', 'backup.part']);
   assert.equal(readFileSync(`${file}.part`, 'utf8'), 'laid here by another user');
   assert.equal(statSync(file).mode & 0o777, 0o600);
-});
-
-test('a draft that was replaced meanwhile does not become the backup', async () => {
-  const own = mkdtempSync(join(folder, 'exchanged-'));
-  const file = join(own, 'backup');
-  const exchanging = writePrivateFile(file, async (out) => {
-    await pipeline(['secret'], out);
-    const draft = join(own, readdirSync(own)[0]!);
-    rmSync(draft);
-    writeFileSync(draft, 'of another user');
-  });
-  await assert.rejects(exchanging, /was replaced while it was written/);
-  assert.deepEqual(readdirSync(own), []);
 });
 
 test('a database with data is not overwritten', async () => {
