@@ -4,7 +4,7 @@ export type SemaphoreOptions = {
   reserve?: number;
   /** Part of the reserve that lines without a slot may use, such as another webhook of a busy group. */
   reserveForLines?: number;
-  maxPerGroup?: number | ((group: string) => number);
+  maxPerGroup?: number;
   /** Further waiters of the group are rejected with `TooManyWaiting`. */
   maxWaitingPerGroup?: number;
   first?: readonly FirstGroup[];
@@ -46,7 +46,6 @@ const lateTimerMs = 20;
 export function createSemaphore(options: SemaphoreOptions) {
   const { reserve = 0, maxPerGroup = Infinity, maxWaitingPerGroup = Infinity } = options;
   const { first = [], startsPerSecond = null, reserveForLines = 0 } = options;
-  const maxOf = typeof maxPerGroup === 'number' ? () => maxPerGroup : maxPerGroup;
   const groups = new Map<string, Group>();
   let [total, held, waiting, startsAt] = [options.slots, 0, 0, 0];
   let timer: NodeJS.Timeout | undefined;
@@ -115,7 +114,7 @@ export function createSemaphore(options: SemaphoreOptions) {
     for (const group of groups.values()) {
       if (group.lines.size === 0) continue;
       if (group.held === 0) return group;
-      if (withSlots || group.held >= maxOf(group.name)) continue;
+      if (withSlots || group.held >= maxPerGroup) continue;
       if (shared > reserve || group.held < shared) withSlots = group;
       else if (shared > reserve - reserveForLines && !group.heldBy.has(lineOf(group))) {
         withSlots = group;
@@ -174,7 +173,6 @@ export function createSemaphore(options: SemaphoreOptions) {
     run,
     resize,
     pause,
-    groups: () => groups.keys(),
     counts: (): SemaphoreCounts => ({ total, held, waiting, groups: groups.size }),
   };
 }

@@ -167,61 +167,29 @@ const tooBusy = () => refusal('all connections of this group are in use', poolBu
 
 const refusal = (message: string, code: string) => Object.assign(new Error(message), { code });
 
-type PoolSize = {
-  connections: number;
-  processors: number;
-  now?: () => number;
-};
-
 /** Smaller pools reserve no connection for ungrouped requests and the service. */
 const largePool = 8;
-/** A group counts as active this long after its last statement. */
-const quietMs = 1000;
 
 /**
  * Gives a group at most half of the connections, so that another group always finds a free connection. Ungrouped
  * requests and the service go first, with up to a quarter each. One connection stays free to cancel statements. A group
- * runs costly statements on half of the processors of Postgres, or on all of them once it has been the only group for a
- * second.
+ * runs costly statements on half of the processors of Postgres.
  */
 export function createPoolSlots({
   connections,
   processors,
-  now = () => performance.now(),
-}: PoolSize) {
+}: {
+  connections: number;
+  processors: number;
+}) {
   const max = Math.floor(connections / 4);
   const kept = connections < largePool ? 0 : 1;
   const first = [ungroupedRequests, serviceWork].map((name) => ({ name, max, kept }));
   const slots = Math.max(connections - 1, 1);
   const reserve = slots - first.length * kept - Math.floor(connections / 2);
-  const half = Math.max(1, Math.floor(processors / 2));
-  const lastUse = new Map<string, number>();
-
-  const noteUse = (semaphore: Semaphore) => ({
-    ...semaphore,
-    async acquire(group: string, signal?: AbortSignal, line?: string) {
-      const leave = await semaphore.acquire(group, signal, line);
-      return () => {
-        leave();
-        lastUse.set(group, now());
-      };
-    },
-  });
-
-  /** The service is always at work, so it does not count. */
-  function isAlone(group: string): boolean {
-    for (const [name, at] of lastUse) if (now() - at >= quietMs) lastUse.delete(name);
-    const atWork = [...forConnections.groups(), ...forProcessors.groups(), ...lastUse.keys()];
-    return atWork.every((name) => name === group || name === serviceWork);
-  }
-
-  const forConnections = noteUse(createSemaphore({ slots, reserve, first }));
-  const forProcessors = noteUse(
-    createSemaphore({
-      slots: 2 * processors,
-      maxPerGroup: (group) => (isAlone(group) ? processors : half),
-    }),
-  );
+  const maxPerGroup = Math.max(1, Math.floor(processors / 2));
+  const forConnections = createSemaphore({ slots, reserve, first });
+  const forProcessors = createSemaphore({ slots: 2 * processors, maxPerGroup });
   return {
     ...forConnections,
     processors: forProcessors,
