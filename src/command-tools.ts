@@ -59,7 +59,6 @@ export const databaseCommand = <const O extends Options>(definition: DatabaseDef
 export const orgOption = (does: string) =>
   ({ schema: v.optional(v.string(), ''), value: 'ORG', does }) satisfies Option;
 
-/** Optional even if there are several organizations. */
 export const optionalOrgOption = (does: string) => optional(v.string(), 'ORG', does);
 
 /** An empty name means the only organization. */
@@ -81,7 +80,6 @@ type ListDefinition<O extends Options, Row> = DatabaseDefinition<O, readonly Row
   cells: (row: Row) => readonly unknown[];
 };
 
-/** Declares a command that prints rows as a table. */
 export const listCommand = <const O extends Options, Row>({
   run,
   head,
@@ -96,7 +94,6 @@ export const listCommand = <const O extends Options, Row>({
     },
   });
 
-/** Finds the organization that owns a row. */
 export async function organizationOf(
   sql: Sql,
   { table, id, noun }: { table: 'api_keys' | 'webhooks' | 'erasures'; id: string; noun: string },

@@ -7,7 +7,6 @@ export const maxQuestionLength = 500;
 
 export const maxCommentLength = 5000;
 
-/** Properties of a contact as JSON. */
 export const maxPropertiesBytes = 16 * 1024;
 export const maxPropertiesDepth = 32;
 

@@ -43,7 +43,6 @@ export type Database = {
   lost: Promise<never>;
 };
 
-/** The code of the refusal when the embedded Postgres has stopped. */
 export const databaseLost = 'database_lost';
 
 const closeTimeoutSeconds = 1;
@@ -125,7 +124,6 @@ function lossOf(embedded: Embedded | undefined): Promise<never> {
   return promise;
 }
 
-/** Adds the name of the setting to an error. */
 const namingSetting = (name: string) => (error: unknown) => {
   const isOurs = error instanceof Refusal && error.kind === 'unavailable';
   if (!isOurs || error.message.includes(name) || /^[A-Z_]+: /.test(error.message)) throw error;
@@ -172,7 +170,6 @@ export async function hasJobsProcess(sql: Sql): Promise<boolean> {
   return held;
 }
 
-/** For commands that leave work to the service. */
 export async function warnWithoutJobs({ say }: Pick<CommandTools, 'say'>, sql: Sql, then: string) {
   if (await hasJobsProcess(sql)) return;
   say(`the service is not running on this database: ${then}`);

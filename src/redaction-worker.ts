@@ -16,7 +16,6 @@ const limitsMs = { excerpt: 60_000, redact: 60_000, analyze: 60_000, report: 5_0
 
 const heapMb = 256;
 
-/** Organizations take turns. */
 type CommentContext = Required<PeopleToRedact> & { orgId: string };
 
 type ThreadTask = keyof typeof limitsMs;

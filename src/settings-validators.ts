@@ -103,7 +103,6 @@ export const smtpUrl = v.pipe(
   }),
 );
 
-/** A path or an abstract socket. */
 export const notifySocket = v.pipe(
   v.string(),
   v.regex(/^[/@]./, 'must be a path, or a name that begins with @'),

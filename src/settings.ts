@@ -55,7 +55,6 @@ const secretNames = [
   'ASKBACK_METRICS_TOKEN',
 ];
 
-/** The settings without secrets and passwords. */
 export function redactedConfig({ settings, telemetry }: Config): Record<string, unknown> {
   const redacted = Object.entries(settings).map(([name, value]) => {
     if (secretNames.includes(name)) return [name, '(secret)'];

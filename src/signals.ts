@@ -17,7 +17,6 @@ export const attempted = signal<{
   /** The kind of a failure that has no status. */
   error: string | null;
   ms: number;
-  /** Since the event was created. */
   sinceMs: number;
   traceparent: string | null;
 }>();
@@ -47,7 +46,6 @@ export const sendAnswered = signal<{
   results: readonly { status: string; reason_code?: string }[];
 }>();
 
-/** A response was recorded. */
 export const answered = signal<{
   orgId: string;
   surveyId: string;

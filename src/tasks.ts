@@ -78,7 +78,6 @@ export type TaskTools = {
 
 type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
 
-/** The function of each job. */
 export function tasks(tools: TaskTools): Record<JobName, Task> {
   const of = ({ org_id }: { org_id: string }) => ({ ...tools, db: poolForGroup(tools.db, org_id) });
   const runs: { [Name in JobName]: Run<Name> } = {

@@ -56,7 +56,6 @@ type Observed = {
   replica?: Replica | undefined;
   jobs: Jobs | undefined;
   checks: Checks;
-  /** Undefined with the built-in mailbox. */
   mailProblem?: (() => unknown) | undefined;
 };
 

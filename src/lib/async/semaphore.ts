@@ -24,9 +24,7 @@ type Waiter = { start: () => void };
 type Group = {
   name: string;
   held: number;
-  /** Waiters by line. */
   lines: Map<string, Set<Waiter>>;
-  /** Held slots by line. */
   heldBy: Map<string, number>;
 };
 

@@ -16,7 +16,6 @@ type RestoreOptions = {
   checkKey: (key: Buffer) => void;
   /** Called once the whole file has been read. */
   saveKey: (key: Buffer) => void;
-  /** Changes to the restored rows, in the same transaction. */
   afterRestore: readonly ((tx: Sql) => Promise<void>)[];
 };
 

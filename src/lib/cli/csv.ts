@@ -7,7 +7,6 @@ export type CsvRecord = { line: number; fields: Record<string, string> };
 export type CsvColumn = { name: string; key: string };
 export type BadLine = { line: number; complaint: string };
 
-/** Parses CSV with a header row. */
 export async function readCsv(text: string) {
   if (text.trim() === '') throw new Refusal('invalid', 'the file is empty', { code: 'not_csv' });
   const { body, ...form } = detectForm(text);

@@ -159,7 +159,6 @@ function refuseBinary(text: string, encoding: Encoding) {
 
 const notText = 'it is not text in UTF-8, UTF-16 or Windows-1252';
 
-/** The label for `TextDecoder`. */
 const labelOf = (encoding: Encoding, bytes: Uint8Array) =>
   encoding === 'UTF-16' && isBigEndian(bytes) ? 'UTF-16BE' : encoding;
 

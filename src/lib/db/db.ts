@@ -23,7 +23,6 @@ const begin = <T>(db: Db, mode: string, work: (tx: Sql) => Promise<T>) =>
 /** A pool or a transaction. Queries take this type, because they never begin a transaction. */
 export type Sql = postgres.ISql;
 
-/** A fragment of a statement, with its parameters. */
 export type Part = postgres.PendingQuery<postgres.Row[]>;
 
 /** A pool, for code that begins transactions. */

@@ -50,7 +50,6 @@ export async function runAbortable<T>(
 export const ungroupedRequests = 'requests of no group';
 export const serviceWork = 'work of the service';
 
-/** Time that a request may wait for its first connection. */
 export const requestWaitMs = 5000;
 
 type Slots = Pick<Semaphore, 'acquire' | 'counts'>;
@@ -64,7 +63,6 @@ type GroupOptions = {
   kind?: string;
   /** A request that has not begun is dropped once its caller has gone. */
   isGone?: () => boolean;
-  /** Maximum wait for the first connection. */
   waitMs?: number;
   /** Limits statements that may keep a processor of Postgres busy for long. */
   costly?: boolean;

@@ -218,7 +218,6 @@ function readAccounts(): Omit<Account, 'isOther'>[] {
 
 const ownerOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.uid;
 
-/** Turns a system error into a refusal. Other errors stay as they are. */
 export function describeFolderError(error: unknown, subject: string): unknown {
   const { syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined) return error;

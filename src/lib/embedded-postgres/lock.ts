@@ -52,7 +52,6 @@ export function openLock({ path, account }: DataFolder, name: string): Lock {
   };
 }
 
-/** Waits for a lock that other processes hold only briefly. */
 export async function waitForLock(take: () => boolean, what: string, seconds: number) {
   const deadline = performance.now() + seconds * 1000;
   while (!take()) {

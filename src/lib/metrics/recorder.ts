@@ -60,7 +60,6 @@ export function createRecorder(instruments: readonly Instrument[]) {
   const recorded = instruments.filter(({ how }) => how === 'recorded');
   const writers = new Map(recorded.map((each) => [each.name, createWriter(each, registry)]));
   return {
-    /** The trace becomes the exemplar of the series. */
     record(measurement: Measurement, trace: Trace | null) {
       writers.get(measurement.name)?.(measurement, trace);
     },

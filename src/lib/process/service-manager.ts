@@ -1,7 +1,6 @@
 import { write } from 'node:fs';
 import type { Log } from '../log/log.ts';
 
-/** The values of NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. */
 type ManagerSettings = Readonly<{
   notifySocket: string | null;
   watchdogMs: number | null;

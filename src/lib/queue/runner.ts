@@ -87,7 +87,6 @@ export async function startJobs(options: JobsOptions) {
       state: stopped ? 'stopped' : current ? 'running' : 'restarting',
       restarts,
     }),
-    /** Waits for jobs in flight and releases all others. */
     async stop() {
       stopped = true;
       stopping.resolve(true);

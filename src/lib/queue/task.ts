@@ -9,7 +9,6 @@ import { inSpan, type SpanDescription } from '../tracing/spans.ts';
 export type JobRun = {
   task: string;
   id: string;
-  /** 1 for the first attempt. */
   attempt: number;
   /** The trace context of the cause. Inside the job, the trace context of the job's span. */
   traceparent: string | null;
@@ -20,7 +19,6 @@ export const jobRan = signal<{ task: string; ms: number; failed: boolean }>();
 
 export type Task = (payload: unknown, job: JobRun) => Promise<void>;
 
-/** Validates the payload before the task runs. */
 export function task<Payload>(
   schema: v.GenericSchema<unknown, Payload>,
   run: (payload: Payload, job: JobRun) => Promise<unknown>,

@@ -22,7 +22,6 @@ const nameWord = String.raw`(?:\[name\]|\p{Lu}[\p{L}\p{M}'’-]*)`;
 const nobility = '(?:(?:von|van|de|del|della|di|da|dos|du|la|le|der|den|zu|el|ten|ter|al)\\s){0,2}';
 const fullName = String.raw`${nameWord}(?:\s{1,2}${nobility}${nameWord}){0,2}`;
 
-/** Forms of address before a name. */
 const addressing = [
   'herrn?|frau|fräulein|familie|hr\\.|fr\\.',
   'monsieur|madame|mademoiselle|mme|mlle|m\\.|docteur',
@@ -39,7 +38,6 @@ const addressed = new RegExp(
   'gu',
 );
 
-/** Phrases before one's own name. */
 const introduction = [
   'ich bin|ich hei(?:ß|ss)e|mein name ist',
   "je suis|je m['’]appelle|mon nom est",
@@ -58,7 +56,6 @@ const introduced = new RegExp(
   'gu',
 );
 
-/** Closing words before a signature. */
 const closing =
   'gr(?:ü|ue)(?:ß|ss)en?|gru(?:ß|ss)|lg|mfg|cordialement|saludos(?: cordiales)?|cordiali saluti|groet(?:en)?|atenciosamente|pozdrawiam';
 
@@ -147,7 +144,6 @@ const withoutWords = (text: string) =>
 export type PeopleToRedact = {
   names: readonly string[];
   emails: readonly string[];
-  /** Language of the survey page. */
   language?: string;
 };
 
@@ -219,7 +215,6 @@ const date = [
 ].join('|');
 const dates = new RegExp(`^(?:${date})(?:\\s?[-–]\\s?(?:${date}))?$`);
 
-/** A date, or two with a dash between them. */
 const isDates = (run: string) => dates.test(run);
 
 /** IPv4, but not four pairs of digits, which some countries use for phone numbers. */

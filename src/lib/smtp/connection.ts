@@ -16,7 +16,6 @@ export type Connection = {
 };
 type Opened = { connection: Connection } | { failure: MailOutcome };
 
-/** Connects, greets, encrypts and logs in. */
 export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Opened> {
   const smtp = new SMTPConnection(connectionOptions(settings));
   // An error of an idle connection without a listener would end the process.
@@ -116,7 +115,6 @@ type Extensions = { pipelining: boolean; size: boolean; maxBytes: number | null 
 /** Once `dot.isSent` is true, the message may arrive. */
 type SmtpMessage = { envelope: Envelope; bytes: Buffer; dot: { isSent: boolean } };
 
-/** Sends MAIL, RCPT, DATA and the message. */
 async function transact(
   server: Conversation,
   { pipelining, size, maxBytes }: Extensions,
@@ -296,14 +294,12 @@ type Refused = { kind: 'refused'; code: number; enhanced: string | null; respons
  */
 type RefusalScope = 'server' | 'sender' | 'policy' | 'mail';
 
-/** The errors of nodemailer's connection. */
 type SmtpError = Error & {
   code?: string | undefined;
   response?: string | undefined;
   responseCode?: number | undefined;
 };
 
-/** The outcome of a failed connection. */
 function outcomeOf(error: SmtpError): MailOutcome {
   const { response, responseCode: code } = error;
   if (code && isRefusal(code)) return refusal({ code, text: response ?? error.message }, 'server');

@@ -15,7 +15,6 @@ export type MessageTemplate = {
   html: string;
 };
 
-/** The parts of a message that differ by recipient. */
 export type Filling = {
   to: Mailbox;
   /** Contains no angle brackets. */
@@ -127,7 +126,6 @@ function encodedName(name: string): string {
 const encodingFor = (text: string) =>
   (text.match(/[A-Za-z]/g)?.length ?? 0) * 2 > text.length ? 'Q' : 'B';
 
-/** Maximum length of a placeholder's value in a subject. */
 const maxInSubject = 200;
 
 const halfPair = /[\ud800-\udbff]$/;

@@ -5,14 +5,12 @@ export type SmtpSettings = {
   host: string;
   port: number;
   tls: TlsMode;
-  /** Verify the certificate of the server. */
   verify: boolean;
   auth: { user: string; pass: string } | null;
   /** The name for EHLO; null is the name of the machine. */
   helo: string | null;
   connections: number;
   messagesPerConnection: number;
-  /** Null is unlimited. */
   messagesPerSecond: number | null;
   /** Up to and including the greeting. */
   connectTimeoutMs: number;

@@ -39,7 +39,6 @@ type Options = {
 /** Servers close idle sessions after some minutes, so we close first. */
 const idleMs = 15_000;
 
-/** Sends messages to one server over a bounded number of connections. */
 export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
   const { onStage, firstPauseMs, onProblem = () => {}, probeEveryMs = 150_000 } = options;
   const throttle = createThrottle({ ...settings, ...(firstPauseMs ? { firstPauseMs } : {}) });

@@ -23,7 +23,6 @@ export type SpanEnd = { attributes: Attributes; failed: boolean };
 type OwnSpan = {
   traceparent: string | null;
   ended: (describe: () => SpanEnd) => void;
-  /** Links to a related trace. */
   link: (traceparent: string) => void;
 };
 

@@ -237,7 +237,6 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   return { offer, wake, sweep, stopClaiming, stop };
 }
 
-/** No live process has claimed the row. */
 const isFree = (sql: Sql): Part => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
 
