@@ -9,13 +9,7 @@ import {
   type Sql,
   serviceLimits,
 } from './lib/db/db.ts';
-import {
-  addCircuitBreaker,
-  createPoolSlots,
-  type PoolUse,
-  serviceWork,
-  shareFairly,
-} from './lib/db/fair-pool.ts';
+import { createPoolSlots, type PoolUse, serviceWork, shareFairly } from './lib/db/fair-pool.ts';
 import { reachServers, type Servers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import { httpAddress } from './lib/http/http-address.ts';
@@ -101,7 +95,7 @@ export async function openDatabase(
     const db = serving ? shareFairly(pool, slots, serviceWork) : pool;
     return {
       db,
-      requestDb: shareFairly(addCircuitBreaker(pool), slots),
+      requestDb: shareFairly(pool, slots),
       pool: slots.use,
       sessions: isApart ? sessions : { ...sessions, db },
       isApart,

@@ -1,15 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createSemaphore, nextLine, type Semaphore } from '../async/semaphore.ts';
-import {
-  type Db,
-  inReadTransaction,
-  isDatabaseAway,
-  isDatabaseFull,
-  one,
-  poolBusy,
-  type Sql,
-} from './db.ts';
+import { type Db, inReadTransaction, one, poolBusy, type Sql } from './db.ts';
 
 /**
  * Runs a slow read in its own transaction and cancels it in Postgres when the signal aborts. The connection is released
@@ -198,44 +189,3 @@ export function createPoolSlots({
     }),
   };
 }
-
-const probeMs = 200;
-
-/**
- * Fails statements at once while the database is away. Queued statements would otherwise run first when it is back,
- * for callers that have gone. A single lost connection does not open the breaker, because the probe succeeds.
- */
-export function addCircuitBreaker(pool: Db): Db {
-  let outage: unknown;
-  let isProbing = false;
-
-  async function probeUntilBack() {
-    if (isProbing) return;
-    isProbing = true;
-    for (;;) {
-      outage = await pool`select 1`.then(
-        () => undefined,
-        (error: unknown) => (isOutage(error) ? error : undefined),
-      );
-      if (outage === undefined) break;
-      await sleep(probeMs, undefined, { ref: false });
-    }
-    isProbing = false;
-  }
-
-  return pool.through(async (work) => {
-    if (outage !== undefined) throw outage;
-    try {
-      return await work();
-    } catch (error) {
-      if (isOutage(error)) void probeUntilBack();
-      throw error;
-    }
-  });
-}
-
-/** Excludes a closed pool, which must not be probed, and a server with a full disk, which still responds. */
-const isOutage = (error: unknown) =>
-  isDatabaseAway(error) &&
-  !isDatabaseFull(error) &&
-  (error as { code?: unknown }).code !== 'CONNECTION_ENDED';
