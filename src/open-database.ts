@@ -90,7 +90,7 @@ export async function openDatabase(
       return db;
     };
     const pool = isApart ? await apart() : sessions.db;
-    const slots = createPoolSlots({ connections, processors: config.databaseProcessors });
+    const slots = createPoolSlots(connections);
     // Commands do one thing at a time.
     const db = serving ? shareFairly(pool, slots, serviceWork) : pool;
     return {

@@ -245,7 +245,7 @@ async function startReplica(
 ) {
   const { readDatabaseUrl: url, databaseConnections: connections } = config;
   if (!url || config.role === 'jobs') return undefined;
-  const slots = createPoolSlots({ connections, processors: config.databaseProcessors });
+  const slots = createPoolSlots(connections);
   const replica = await parts.start('replica', () =>
     followReplica({
       url,

@@ -23,7 +23,7 @@ async function makeCampaign(org_id: string): Promise<string> {
 test('slow jobs of an organization do not delay others or the service', async (t) => {
   const small = connect(url, { connections });
   t.after(() => small.end({ timeout: 0 }));
-  const slots = createPoolSlots({ connections, processors: 2 });
+  const slots = createPoolSlots(connections);
   const service = shareFairly(small, slots, serviceWork);
   const jobs = tasks(taskTools(service));
   const run = (name: JobName, payload: object) => jobs[name]!(payload, jobRun);

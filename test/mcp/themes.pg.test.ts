@@ -93,13 +93,12 @@ test('list_themes counts as costly work of its organization', async () => {
   const entered: string[] = [];
   const slots = (kind: string) => ({
     counts: () => ({ total: 1, held: 0, waiting: 0, groups: 0 }),
-    enter(group: string, start: () => void) {
+    async acquire(group: string) {
       entered.push(`${kind} of ${group}`);
-      start();
       return () => {};
     },
   });
-  const pool = shareFairly(db, { ...slots('connection'), processors: slots('processor') });
+  const pool = shareFairly(db, { ...slots('connection'), costly: slots('costly work') });
   const params = { name: 'list_themes', arguments: {} };
   const answer = await bareApp(pool).request('/mcp', {
     method: 'POST',
@@ -109,7 +108,7 @@ test('list_themes counts as costly work of its organization', async () => {
   assert.equal(answer.status, 200);
   const [keyCheck, ...rest] = entered;
   assert.equal(keyCheck, `connection of ${ungroupedRequests}`);
-  assert.deepEqual(rest.slice(-2), [`processor of ${id}`, `connection of ${id}`]);
+  assert.deepEqual(rest.slice(-2), [`costly work of ${id}`, `connection of ${id}`]);
   assert.ok(
     rest.every((each) => each.endsWith(id)),
     rest.join(', '),

@@ -12,7 +12,6 @@ const edges: [name: keyof typeof Settings.entries, lowest: number, highest: numb
   ['ASKBACK_READ_MAX_LAG_SECONDS', 1, 3600],
   ['ASKBACK_DATABASE_WAIT_SECONDS', 0, 3600],
   ['ASKBACK_DB_POOL', 2, 500],
-  ['ASKBACK_DB_PROCESSORS', 1, 1000],
   ['PORT', 0, 65_535],
   ['ASKBACK_DRAIN_SECONDS', 0, 10],
   ['ASKBACK_RATE_LIMIT', 1, 1_000_000],

@@ -45,8 +45,8 @@ export const requestWaitMs = 5000;
 
 type Slots = Pick<Semaphore, 'acquire' | 'counts'>;
 
-/** One slot per connection. Costly statements also need a processor slot. */
-type PoolSlots = Slots & { processors?: Slots };
+/** One slot per connection. Costly statements need two slots. */
+type PoolSlots = Slots & { costly?: Slots };
 
 export type PoolUse = { limit: number; busy: number; waiting: number };
 
@@ -122,9 +122,8 @@ async function takeTurn(slots: PoolSlots, turn: Turn): Promise<() => void> {
     for (const each of leaves) each();
   };
   try {
-    // The processor comes first, so that other statements can use the connection while this one waits.
-    if (turn.costly && slots.processors)
-      leaves.push(await takeSlot(slots.processors, turn, endsAt));
+    // This slot comes first, so that other statements can use the connection while this one waits.
+    if (turn.costly && slots.costly) leaves.push(await takeSlot(slots.costly, turn, endsAt));
     leaves.push(await takeSlot(slots, turn, endsAt));
     if (turn.begun?.it) return leave;
     if (turn.isGone?.()) throw refusal('the caller left before the request began', 'CALLER_GONE');
@@ -162,30 +161,26 @@ const largePool = 8;
 /**
  * Gives a group at most half of the connections, so that another group always finds a free connection. Ungrouped
  * requests and the service go first, with up to a quarter each. One connection stays free to cancel statements. A group
- * runs costly statements on half of the processors of Postgres.
+ * runs costly statements on an eighth of the connections: half of the processors, as a pool has four for each of them.
  */
-export function createPoolSlots({
-  connections,
-  processors,
-}: {
-  connections: number;
-  processors: number;
-}) {
+export function createPoolSlots(connections: number) {
   const max = Math.floor(connections / 4);
   const kept = connections < largePool ? 0 : 1;
   const first = [ungroupedRequests, serviceWork].map((name) => ({ name, max, kept }));
   const slots = Math.max(connections - 1, 1);
   const reserve = slots - first.length * kept - Math.floor(connections / 2);
-  const maxPerGroup = Math.max(1, Math.floor(processors / 2));
   const forConnections = createSemaphore({ slots, reserve, first });
-  const forProcessors = createSemaphore({ slots: 2 * processors, maxPerGroup });
+  const costly = createSemaphore({
+    slots: Math.max(2, Math.floor(connections / 2)),
+    maxPerGroup: Math.max(1, Math.floor(connections / 8)),
+  });
   return {
     ...forConnections,
-    processors: forProcessors,
+    costly,
     use: (): PoolUse => ({
       limit: connections,
       busy: forConnections.counts().held,
-      waiting: forConnections.counts().waiting + forProcessors.counts().waiting,
+      waiting: forConnections.counts().waiting + costly.counts().waiting,
     }),
   };
 }

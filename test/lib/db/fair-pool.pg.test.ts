@@ -15,13 +15,11 @@ import { until } from '../../support/probe/until.ts';
 
 const { db: outside, url } = await testDatabase();
 
-type Sizes = { connections?: number; processors?: number };
-
 /** A pool with the fair sharing of the service. */
-function ownPool(t: TestContext, { connections = 8, processors = 2 }: Sizes = {}) {
+function ownPool(t: TestContext, { connections = 8 } = {}) {
   const pool = connect(url, { connections });
   t.after(() => pool.end({ timeout: 0 }));
-  const slots = createPoolSlots({ connections, processors });
+  const slots = createPoolSlots(connections);
   const service = shareFairly(pool, slots, serviceWork);
   return { slots, requests: shareFairly(pool, slots), service };
 }
@@ -60,7 +58,7 @@ const { signal: never } = new AbortController();
 
 /** Slots in use when each of these groups asks for all connections. */
 function countHeld(connections: number, groups: readonly string[]) {
-  const slots = createPoolSlots({ connections, processors: 4 });
+  const slots = createPoolSlots(connections);
   for (let n = 0; n < connections; n++) for (const group of groups) void slots.acquire(group);
   return slots.use();
 }
@@ -273,22 +271,22 @@ test('Postgres ends the statements of callers that have gone', async (t) => {
   assert.equal(await quick(requests), 1);
 });
 
-test('costly statements of a group take half of the processors', async (t) => {
-  const { slots, requests } = ownPool(t, { connections: 16, processors: 4 });
+test('costly statements of a group take an eighth of the connections', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 16 });
   const { wait, waitingIs, release } = await heldLock();
   const crowd = times(30, () => inGroup('crowd', () => costly(requests, never, wait)));
   await waitingIs(2);
-  assert.equal(slots.processors.counts().waiting, 28);
+  assert.equal(slots.costly.counts().waiting, 28);
   assert.equal(await inGroup('crowd', () => quick(requests)), 1);
   const other = inGroup('other', () => costly(requests, never, wait));
   await waitingIs(3);
   await release();
   await Promise.all([...crowd, other]);
-  assert.equal(slots.processors.counts().held, 0);
+  assert.equal(slots.costly.counts().held, 0);
 });
 
 test('a costly statement stops waiting when its caller goes', async (t) => {
-  const { slots, requests } = ownPool(t, { processors: 1 });
+  const { slots, requests } = ownPool(t);
   const { wait, waiting, waitingIs, release } = await heldLock();
   const first = inGroup('one', () => costly(requests, never, wait));
   await waitingIs(1);
