@@ -18,24 +18,6 @@ export async function withinMs<T, Late>(
   }
 }
 
-/** Resolves with the promise, or with the result of `onAborted` once the signal aborts. */
-export async function unlessAborted<T, Aborted>(
-  promise: Promise<T>,
-  signal: AbortSignal | undefined,
-  onAborted: () => Aborted,
-): Promise<T | Aborted> {
-  if (!signal) return await promise;
-  const aborted = Promise.withResolvers<void>();
-  const abort = () => aborted.resolve();
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([promise, aborted.promise.then(onAborted)]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
 /** An event inside the process, for metrics and logs. */
 export type Signal<Facts> = {
   publish: (facts: Facts) => void;

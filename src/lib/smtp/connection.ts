@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { unlessAborted, withinMs } from '../async/deadline.ts';
 import { dotStuff } from './message.ts';
 import type { SmtpSettings } from './settings.ts';
 
@@ -72,19 +71,29 @@ export function transmit(
   return limitTime(attempt, { settings, signal, giveUp });
 }
 
+type TimeLimit<T> = {
+  settings: SmtpSettings;
+  signal: AbortSignal | undefined;
+  giveUp: (reason: string) => T;
+};
+
 /** nodemailer watches for a silent server. This limit is for a server that drips bytes, and for callers that abort. */
 async function limitTime<T>(
   attempt: Promise<T>,
-  {
-    settings,
-    signal,
-    giveUp,
-  }: { settings: SmtpSettings; signal: AbortSignal | undefined; giveUp: (reason: string) => T },
+  { settings, signal, giveUp }: TimeLimit<T>,
 ): Promise<T> {
-  const limited = unlessAborted(attempt, signal, () =>
-    giveUp('the time limit for sending was reached'),
-  );
-  return await withinMs(limited, settings.wholeTimeoutMs, () => giveUp('the server took too long'));
+  const { promise, resolve } = Promise.withResolvers<T>();
+  const late = () => resolve(giveUp('the server took too long'));
+  const abort = () => resolve(giveUp('the time limit for sending was reached'));
+  const timer = setTimeout(late, settings.wholeTimeoutMs);
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    return await Promise.race([attempt, promise]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
 }
 
 function connectionOptions(settings: SmtpSettings) {
