@@ -144,20 +144,12 @@ export function readValues(names: readonly string[], environment: Environment, r
     if (value && path) complaints.push(`${name}: must not be set together with ${name}_FILE`);
     if (value) values[name] = value;
     else if (path) {
-      const error = errorOf(() => {
+      try {
         values[name] = fromFiles[name] = readFile(path).replace(/\r?\n$/, '');
-      });
-      if (error) complaints.push(`${name}_FILE: cannot be read: ${error}`);
+      } catch (error) {
+        complaints.push(`${name}_FILE: cannot be read: ${(error as Error).message}`);
+      }
     }
   }
   return { values, fromFiles, complaints };
-}
-
-export function errorOf(work: () => unknown): string | undefined {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
