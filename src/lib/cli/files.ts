@@ -53,16 +53,20 @@ async function explainReadErrors<T>(name: string, read: () => Promise<T>): Promi
   }
 }
 
-const readErrors: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  ENOTDIR: 'no such file',
-  EISDIR: 'it is a folder',
+const fileErrors: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENOTDIR: 'a part of its path is a file',
+  EEXIST: 'a part of its path is a file',
+  EISDIR: 'it is a folder',
 };
 
 function unreadable(name: string, { code = '', message }: NodeJS.ErrnoException): Refusal {
-  return new Refusal('invalid', `${name} cannot be read: ${readErrors[code] ?? message}`);
+  const reason = code === 'ENOENT' ? 'no such file' : (fileErrors[code] ?? message);
+  return new Refusal('invalid', `${name} cannot be read: ${reason}`);
 }
 
 async function readAll(stream: Readable, name: string): Promise<Buffer> {
@@ -178,18 +182,6 @@ const isUtf16 = (bytes: Uint8Array) =>
 
 const isBigEndian = (bytes: Uint8Array) => bytes[0] === 0 || startsWith(bytes, 0xfe, 0xff);
 
-const writeErrors: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  ENOTDIR: 'a part of its path is a file',
-  EEXIST: 'a part of its path is a file',
-  EISDIR: 'a folder has this name',
-  ENOENT: 'the folder does not exist',
-};
-
 export function writeTextFile(path: string, text: string | Uint8Array) {
   try {
     makeFolders(dirname(path));
@@ -201,7 +193,7 @@ export function writeTextFile(path: string, text: string | Uint8Array) {
 
 export function reasonUnwritten(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  return writeErrors[code] ?? message;
+  return code === 'ENOENT' ? 'the folder does not exist' : (fileErrors[code] ?? message);
 }
 
 /** Avoids a recursive `mkdir`, which never ends on file systems that fail with ENOENT, such as /proc. */
