@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { notFound, Refusal } from './errors.ts';
+import { notFound, unavailable } from './errors.ts';
 import {
   type Command,
   type CommandAnswer,
@@ -141,8 +141,7 @@ async function requireSchema(db: Db, sessions: SessionAddress) {
   const { applied, missing, unknown } = await schemaState(db);
   if (missing.length === 0 && unknown.length === 0) return;
   if (applied > 0 && unknown.length === 0) {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       'this database is older than this askback: run `askback migrate`, or start `askback serve`',
     );
   }

@@ -49,6 +49,9 @@ export type RefusalKind =
 
 export const notFound = (what: string) => new Refusal('not_found', `${what} not found`);
 
+export const unavailable = (message: string, extras?: Extras) =>
+  new Refusal('unavailable', message, extras);
+
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** Adds a capital letter and a full stop, for screens. */

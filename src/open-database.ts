@@ -1,5 +1,5 @@
 import type { CommandTools } from './command-tools.ts';
-import { Refusal } from './errors.ts';
+import { Refusal, unavailable } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import {
   connect,
@@ -86,7 +86,7 @@ export async function openDatabase(
       await awaitDatabase(db, patience).catch(namingSetting('DATABASE_URL'));
       const [there, here] = await Promise.all([identify(db), identify(sessions.db)]);
       // Jobs in another database would never run.
-      if (there !== here) throw new Refusal('unavailable', otherDatabase);
+      if (there !== here) throw unavailable(otherDatabase);
       return db;
     };
     const pool = isApart ? await apart() : sessions.db;
@@ -112,16 +112,14 @@ export async function openDatabase(
 function lossOf(embedded: Embedded | undefined): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => {}); // nobody may be waiting
-  embedded?.onExit((sentence) =>
-    reject(new Refusal('unavailable', sentence, { code: databaseLost })),
-  );
+  embedded?.onExit((sentence) => reject(unavailable(sentence, { code: databaseLost })));
   return promise;
 }
 
 const namingSetting = (name: string) => (error: unknown) => {
   const isOurs = error instanceof Refusal && error.kind === 'unavailable';
   if (!isOurs || error.message.includes(name) || /^[A-Z_]+: /.test(error.message)) throw error;
-  throw new Refusal('unavailable', `${name}: ${error.message}`, { code: error.code });
+  throw unavailable(`${name}: ${error.message}`, { code: error.code });
 };
 
 async function identify(sql: Sql): Promise<string> {

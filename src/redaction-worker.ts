@@ -1,6 +1,6 @@
 import { isSea } from 'node:sea';
 import { zstdDecompressSync } from 'node:zlib';
-import { errorCodes, Refusal } from './errors.ts';
+import { errorCodes, unavailable } from './errors.ts';
 import type { Log } from './lib/log/log.ts';
 import { assetBytes } from './lib/process/lifecycle.ts';
 import { doubtfulExcerpt, type PeopleToRedact, redactDoubtful } from './lib/redact/redact.ts';
@@ -63,7 +63,7 @@ export function createRedactionWorker(
     async report<Result>(orgId: string, message: Uint8Array) {
       const { value, why } = await run<Result>('report', orgId, message);
       if (why === 'failed' || why === undefined) return value;
-      throw new Refusal('unavailable', errorCodes.unavailable.error, { retryInSeconds: 5 });
+      throw unavailable(errorCodes.unavailable.error, { retryInSeconds: 5 });
     },
     stop: worker.stop,
   };
@@ -72,7 +72,7 @@ export function createRedactionWorker(
 const fallbacks = { excerpt: doubtfulExcerpt, redact: redactDoubtful };
 
 const notReadYet = () =>
-  new Refusal('unavailable', 'the comment could not be read in time: try again later', {
+  unavailable('the comment could not be read in time: try again later', {
     code: 'comment_not_read',
     retryInSeconds: 30,
   });

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import manifest from '../../package.json' with { type: 'json' };
-import { Refusal } from '../errors.ts';
+import { Refusal, unavailable } from '../errors.ts';
 import { cacheWithTtl } from '../lib/async/cache-with-ttl.ts';
 import type { Signal } from '../lib/async/deadline.ts';
 import type { Db } from '../lib/db/db.ts';
@@ -110,7 +110,7 @@ export async function listenForMetrics(
     listen(where).catch((error: Error) => {
       if (error instanceof Refusal) throw error;
       const text = `ASKBACK_METRICS_LISTEN: cannot listen on this address (${error.message})`;
-      throw new Refusal('unavailable', text);
+      throw unavailable(text);
     });
   const listener = await parts.start('metrics address', take);
   say(`metrics are available on ${httpAddress(listener.host, listener.port)}/metrics`);

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Refusal } from '../../errors.ts';
+import { Refusal, unavailable } from '../../errors.ts';
 
 /** The record that owns a sealed secret. The secret cannot be opened for another record. */
 export type SealedFor = { owner: string; id: string };
@@ -82,7 +82,7 @@ export function getOrCreateSecretKey(dataDir: string): Buffer {
     rmSync(join(dataDir, draft), { force: true });
   }
   const key = readSecretKey(dataDir);
-  if (!key) throw new Refusal('unavailable', `${fileName} disappeared from ${dataDir}`);
+  if (!key) throw unavailable(`${fileName} disappeared from ${dataDir}`);
   return key;
 }
 
@@ -96,7 +96,7 @@ export function readSecretKey(dataDir: string): Buffer | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  throw new Refusal('unavailable', `${path} is damaged: it must be base64 of ${keyBytes} bytes`);
+  throw unavailable(`${path} is damaged: it must be base64 of ${keyBytes} bytes`);
 }
 
 const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
 import { notWritable } from './servers.ts';
@@ -23,7 +23,7 @@ export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
       const sentence = isOneOfSeveral
         ? `no server took writes within ${seconds} seconds`
         : `the database at ${place} did not answer within ${seconds} seconds`;
-      throw new Refusal('unavailable', `${sentence} (${reason})`);
+      throw unavailable(`${sentence} (${reason})`);
     }
     if (tries === 1) {
       const what = isOneOfSeveral ? 'a server that takes writes' : `the database at ${place}`;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type postgres from 'postgres';
-import { Refusal } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { listAssets, readAsset } from '../process/lifecycle.ts';
 import { type Db, one, type Sql } from './db.ts';
 
@@ -77,13 +77,12 @@ export async function refuseUnfitPostgres(sql: Sql) {
              lower('I') = 'i' as folds`,
   );
   if (version < oldestPostgres) {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `this database is PostgreSQL ${version}; this program needs PostgreSQL ${oldestPostgres} or newer`,
     );
   }
   // Postgres and this program must agree on the lower case of addresses.
-  if (!folds) throw new Refusal('unavailable', `this database ${wrongLocale}`);
+  if (!folds) throw unavailable(`this database ${wrongLocale}`);
 }
 
 /** Polls, because a blocked session holds a snapshot that a concurrent index build in another process waits for. */
@@ -137,16 +136,14 @@ function refuseNewerOrUnreleased(applied: Applied[], migrations: Migration[]) {
   for (const { name, sha256 } of applied) {
     const isNewer = !known.has(name) && name > newest;
     if (!isNewer && known.get(name) !== sha256) {
-      throw new Refusal(
-        'unavailable',
+      throw unavailable(
         'this database was created by an unreleased version of this program; start with an empty one',
       );
     }
   }
   const newer = applied.find(({ name }) => !known.has(name));
   if (newer) {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `this database is newer than this program: it has the migration ${newer.name}. Run the newer version`,
     );
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { Refusal } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import { connect, type Db, isDatabaseAway, listUrls, one } from './db.ts';
 
@@ -167,8 +167,7 @@ function rejectClusters(results: readonly ProbeResult[]) {
   );
   if (clusters.size < 2) return;
   const places = [...clusters].map(([system, server]) => `${placeOf(server)} (system ${system})`);
-  throw new Refusal(
-    'unavailable',
+  throw unavailable(
     `its hosts belong to different clusters, ${places.join(' and ')}: name the primary and the standbys of one`,
   );
 }

@@ -18,7 +18,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { getAsset, getRawAsset, isSea } from 'node:sea';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { Refusal } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { type Account, chownTo, type DataFolder } from './folder.ts';
 
 const prefix = 'postgres-';
@@ -105,7 +105,7 @@ function fromBinary(): Distribution {
     open: () => {
       const archive = new Uint8Array(getRawAsset(archiveAsset) as ArrayBuffer);
       if (checksum(archive) === record.sha256) return open(archive);
-      throw new Refusal('unavailable', 'this executable is damaged: download it again');
+      throw unavailable('this executable is damaged: download it again');
     },
   };
 }
@@ -121,8 +121,7 @@ function packageFolder(name: string): string {
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `no Postgres comes with this program for ${process.platform} on ${process.arch}: set DATABASE_URL to one of your own`,
     );
   }

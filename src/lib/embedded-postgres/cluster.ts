@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { Refusal } from '../../errors.ts';
+import { type Refusal, unavailable } from '../../errors.ts';
 import { chownTo, type DataFolder, spawnIdentity } from './folder.ts';
 
 const draftPrefix = '.making-';
@@ -90,16 +90,14 @@ export function refuseUnfitRuntime(cluster: string, runtime: string) {
   });
   const ours = version.match(/ (\d+)/)?.[1];
   if (Number(ours) < oldestRuntime) {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `ASKBACK_POSTGRES_DIR: ${runtime} is PostgreSQL ${ours}, and a data folder needs ${oldestRuntime} or newer`,
     );
   }
   if (!existsSync(cluster)) return;
   const theirs = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
   if (theirs === ours) return;
-  throw new Refusal(
-    'unavailable',
+  throw unavailable(
     `the data folder was created by PostgreSQL ${theirs} and this program runs PostgreSQL ${ours}: back it up with the version that created it and restore the backup into an empty folder`,
   );
 }
@@ -178,7 +176,7 @@ export function serverRefusal(output: string): Refusal {
   const said = output.match(/(?:FATAL|PANIC|ERROR|error):\s*(.+)/)?.[1];
   const reason =
     remedy ?? said ?? (output.trim().split('\n').at(-1) || 'it ended without an error message');
-  return new Refusal('unavailable', `the embedded Postgres did not start: ${reason}`, {
+  return unavailable(`the embedded Postgres did not start: ${reason}`, {
     code: 'embedded_postgres',
   });
 }

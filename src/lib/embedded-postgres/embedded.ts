@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
-import { Refusal } from '../../errors.ts';
+import { Refusal, unavailable } from '../../errors.ts';
 import { ensureRuntime, ownDistribution, removeOtherRuntimes, runtimeOf } from './archive.ts';
 import { clusterOf, ensureCluster, refuseUnfitRuntime } from './cluster.ts';
 import {
@@ -56,8 +56,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const folder = openFolder(options);
   const serving = openLock(folder, 'serve');
   if (!serving.tryExclusive()) {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `another process already serves from ${folder.path}: stop it, or use another folder`,
     );
   }
@@ -144,10 +143,7 @@ function installedRuntime(folder: string): string {
   if (existsSync(join(folder, 'bin/postgres')) && existsSync(join(folder, 'bin/initdb'))) {
     return realpathSync(folder);
   }
-  throw new Refusal(
-    'unavailable',
-    `ASKBACK_POSTGRES_DIR: ${folder} has no bin/postgres and bin/initdb`,
-  );
+  throw unavailable(`ASKBACK_POSTGRES_DIR: ${folder} has no bin/postgres and bin/initdb`);
 }
 
 async function stopOtherVersion(cluster: string, runtime: string) {

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { Refusal } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { makeFolders } from '../cli/files.ts';
 import { explainError } from '../db/await-database.ts';
 
@@ -34,8 +34,7 @@ export type DataFolder = { path: string; account: Account; program: string };
 export function prepareFolder(requested: string, program: string): DataFolder {
   const folder = resolve(requested);
   if (unquotable.test(folder)) {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `the data folder ${folder} has a character in its path that Postgres cannot pass to a shell: use another folder`,
     );
   }
@@ -80,10 +79,9 @@ function isEmptyFolderOfRoot(path: string, account: Account): boolean {
 
 function rejectForeign(path: string, account: Account) {
   const stat = statSync(path);
-  if (!stat.isDirectory()) throw new Refusal('unavailable', `${path} is not a folder`);
+  if (!stat.isDirectory()) throw unavailable(`${path} is not a folder`);
   if (stat.uid !== account.uid) {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `${path} belongs to ${stat.uid === 0 ? 'root' : `the account ${stat.uid}`} and this program runs as ${account.name}: give it to ${account.name} or use another folder`,
     );
   }
@@ -124,7 +122,7 @@ export function makeSocketFolder(folder: DataFolder): string {
   const isOurs = stat.uid === folder.account.uid || stat.uid === process.getuid?.();
   if (!stat.isDirectory() || !isOurs) {
     const sentence = `${path} belongs to another account: remove it and start again`;
-    throw new Refusal('unavailable', sentence);
+    throw unavailable(sentence);
   }
   chownTo(path, folder.account);
   chmodSync(path, 0o700);
@@ -150,8 +148,7 @@ function chooseAccount(dataDir: string, program: string): Account {
   const neighbour = accounts.find(({ uid }) => uid !== 0 && uid === ownerOf(dirname(dataDir)));
   const chosen = named(program) ?? neighbour ?? named(sharedName);
   if (chosen) return { ...chosen, isOther: true };
-  throw new Refusal(
-    'unavailable',
+  throw unavailable(
     `${program} will not run Postgres as root and found no other account: add one with \`useradd --system ${program}\``,
   );
 }
@@ -191,8 +188,7 @@ function ownAccount(): Account {
     const { uid, gid, username } = userInfo();
     return { uid, gid, name: username, isOther: false };
   } catch {
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `the account ${process.getuid?.()} has no entry in /etc/passwd, which Postgres needs: start this program as an account that has one`,
     );
   }
@@ -201,8 +197,7 @@ function ownAccount(): Account {
 function accountOf(accounts: Omit<Account, 'isOther'>[], uid: number, dataDir: string): Account {
   const account = accounts.find((each) => each.uid === uid);
   if (account) return { ...account, isOther: true };
-  throw new Refusal(
-    'unavailable',
+  throw unavailable(
     `${dataDir} belongs to the account ${uid}, which has no entry in /etc/passwd: give the folder to an account that has one`,
   );
 }
@@ -222,5 +217,5 @@ export function describeFolderError(error: unknown, subject: string): unknown {
   const { syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
   const sentence = `${subject} cannot be used by the account of this program: ${explainError(error)}`;
-  return new Refusal('unavailable', sentence, { code: 'data_folder' });
+  return unavailable(sentence, { code: 'data_folder' });
 }

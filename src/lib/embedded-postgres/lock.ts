@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { chownTo, type DataFolder } from './folder.ts';
 
 const pollMs = 25;
@@ -56,7 +56,7 @@ export async function waitForLock(take: () => boolean, what: string, seconds: nu
   const deadline = performance.now() + seconds * 1000;
   while (!take()) {
     if (performance.now() > deadline) {
-      throw new Refusal('unavailable', `another process has been ${what} for ${seconds} seconds`);
+      throw unavailable(`another process has been ${what} for ${seconds} seconds`);
     }
     await sleep(pollMs);
   }

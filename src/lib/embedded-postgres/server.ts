@@ -12,7 +12,7 @@ import {
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { serverEnvironment, serverRefusal } from './cluster.ts';
 import { chownTo, type DataFolder, socketName, spawnIdentity } from './folder.ts';
 
@@ -51,7 +51,7 @@ export async function adoptServer(cluster: string): Promise<Server | undefined> 
     const { pid, socketFolder } = running;
     if (running.ready) return { pid, socketFolder, gone: waitUntilGone(running, watchMs) };
     if (performance.now() > deadline) {
-      throw new Refusal('unavailable', `the embedded Postgres has not become ready (pid ${pid})`);
+      throw unavailable(`the embedded Postgres has not become ready (pid ${pid})`);
     }
     await sleep(pollMs);
   }
@@ -138,8 +138,7 @@ function refuseHidden(pid: number, cluster: string) {
     if (process.platform === 'linux') readlinkSync(`/proc/${pid}/cwd`);
   } catch (error) {
     if ((error as { code?: string }).code !== 'EACCES') return;
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       `process ${pid} may be the Postgres of ${cluster}, but this account may not inspect it: run the command as root`,
     );
   }
