@@ -65,15 +65,14 @@ export async function openDatabase(
   const plain = { program, connections, prepare: config.preparedStatements };
   const way = { ...plain, ...(serving && { limits: serviceLimits }) };
   const patience = { seconds: config.databaseWaitSeconds, say };
-  const ends: (() => Promise<unknown>)[] = [async () => await embedded?.stop()];
-  const close = async () => {
-    for (const end of ends.toReversed()) await end();
-  };
+  const opened = new AsyncDisposableStack();
+  const close = () => opened.disposeAsync();
+  opened.defer(async () => await embedded?.stop());
   const open = (url: string, options: typeof way) => {
     const servers = needsWritableServer(url) ? reachServers(url) : undefined;
-    ends.push(async () => await servers?.stop());
+    opened.defer(async () => await servers?.stop());
     const db = connect(url, { ...options, ...(servers && { socket: servers.socket }) });
-    ends.push(() => db.end({ timeout: closeTimeoutSeconds }));
+    opened.defer(() => db.end({ timeout: closeTimeoutSeconds }));
     return { db, url, servers };
   };
   try {
