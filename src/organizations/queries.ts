@@ -237,44 +237,6 @@ export async function readUsage(sql: Sql, orgId: string, at: Date | null = null)
   );
 }
 
-export type UsageTotals = Awaited<ReturnType<typeof readTotals>>;
-
-/** The month's mails and the organization's totals, from stored tallies. */
-export async function readTotals(sql: Sql, orgId: string) {
-  const { used: mails, month, monthly_send_limit } = await readUsage(sql, orgId);
-  const counts = one(
-    await sql<{ responses: number; contacts: number; surveys: number }[]>`
-      select coalesce(sum(promoters + passives + detractors), 0)::int as responses,
-             coalesce(sum(contacts), 0)::int as contacts,
-             (select count(*)::int from surveys where org_id = ${orgId}) as surveys
-      from survey_tallies
-      where org_id = ${orgId}`,
-  );
-  return { mails, month, monthly_send_limit, ...counts };
-}
-
-export type RetentionRun = {
-  at: Date;
-  comments: number;
-  contacts: number;
-  replies: number;
-  openings: number;
-  mails: number;
-};
-
-/** The last retention run that deleted something. */
-export async function findLastRetention(sql: Sql, orgId: string) {
-  const [run] = await sql<RetentionRun[]>`
-    select at, (details ->> 'comments')::int as comments, (details ->> 'contacts')::int as contacts,
-           coalesce((details ->> 'replies')::int, 0) as replies,
-           (details ->> 'openings')::int as openings, (details ->> 'mails')::int as mails
-    from audit_events
-    where org_id = ${orgId} and act = 'retention.applied'
-    order by at desc
-    limit 1`;
-  return run;
-}
-
 export async function addUsage(sql: Sql, orgId: string, month: string, mails: number) {
   await sql`
     update mail_usage

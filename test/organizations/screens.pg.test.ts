@@ -264,15 +264,3 @@ for (const [sent, said, unsaid] of months) {
     assert.doesNotMatch(html, unsaid);
   });
 }
-
-test("Usage shows the organization's last automatic deletion", async () => {
-  const [ours, theirs] = [await owner(), await owner()];
-  const run = { comments: 2, contacts: 1, openings: 0, mails: 5 };
-  await db`
-    insert into audit_events (org_id, act, actor, actor_kind, details)
-    values (${ours.orgId}, 'retention.applied', 'retention', 'job', ${db.json(run)})`;
-  const pageOf = async ({ get, home }: typeof ours) =>
-    (await (await get(`${home}/settings/usage`)).text()).replace(/<[^>]*>/g, '');
-  assert.match(await pageOf(ours), /: 2 comments, 1 contact, 5 emails/);
-  assert.doesNotMatch(await pageOf(theirs), /Last automatic deletion/);
-});

@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { capital } from '../../errors.ts';
 import { type Db, one, type Sql } from '../../lib/db/db.ts';
@@ -9,40 +9,34 @@ import { count, counted } from '../../web/app/lists.tsx';
 import {
   maySee,
   renderSettings,
-  type SettingGroup,
   type SettingName,
-  settingGroups,
   settingPath,
 } from '../../web/app/settings-screen.tsx';
 import { getOrganization, type OrganizationRow, readUsage } from '../queries.ts';
-
-/** `/o/:slug/settings/overview`: all settings with their current values. */
-export const settingsOverview = (tools: OverviewTools) =>
-  new Hono<ScreenEnv>().get('/', async (c) => showOverview(c, tools));
+import { monthFormat, UsageBar } from './usage.tsx';
 
 type OverviewTools = { db: Db; mailbox: boolean };
 
-async function showOverview(c: Context<ScreenEnv>, { db, mailbox }: OverviewTools) {
-  const { organization, member } = c.var;
-  const { id: orgId } = organization;
-  const [settings, usage, counts] = await Promise.all([
-    getOrganization(db, orgId),
-    readUsage(db, orgId),
-    countSettings(db, orgId, member.id),
-  ]);
-  const visible = tilesOf({ settings, usage, counts, mailbox }).filter(({ name }) =>
-    maySee(organization.role, name),
-  );
-  const groups = settingGroups.filter((group) => visible.some((tile) => tile.group === group));
-  const body = groups.map((group, place) => (
-    <section aria-labelledby={`group-${place}`}>
-      <h2 id={`group-${place}`} class="group">
-        {group}
-      </h2>
-      <ul class="tiles">
-        {visible
-          .filter((tile) => tile.group === group)
-          .map(({ name, at, icon, text, value, extra }) => (
+/** `/o/:slug/settings/overview`: the main settings with their current values. */
+export const settingsOverview = ({ db, mailbox }: OverviewTools) =>
+  new Hono<ScreenEnv>().get('/', async (c) => {
+    const { organization, member } = c.var;
+    const { id: orgId } = organization;
+    const [settings, usage, counts] = await Promise.all([
+      getOrganization(db, orgId),
+      readUsage(db, orgId),
+      countSettings(db, orgId, member.id),
+    ]);
+    const groups = Object.entries(tilesOf({ settings, usage, counts, mailbox }))
+      .map(([group, tiles]) => [group, tiles.filter(({ name }) => maySee(organization.role, name))] as const)
+      .filter(([, tiles]) => tiles.length > 0);
+    const body = groups.map(([group, tiles]) => (
+      <section aria-labelledby={`group-${group}`}>
+        <h2 id={`group-${group}`} class="group">
+          {group}
+        </h2>
+        <ul class="tiles">
+          {tiles.map(({ name, at, icon, text, value, extra }) => (
             <li>
               <a class="tile" href={`${settingPath(organization, name)}${at ? `#${at}` : ''}`}>
                 <span class="badge is-even">
@@ -56,14 +50,13 @@ async function showOverview(c: Context<ScreenEnv>, { db, mailbox }: OverviewTool
               </a>
             </li>
           ))}
-      </ul>
-    </section>
-  ));
-  return renderSettings(c, { setting: null, body });
-}
+        </ul>
+      </section>
+    ));
+    return renderSettings(c, { setting: null, body });
+  });
 
 type Tile = {
-  group: SettingGroup;
   name: SettingName;
   /** The id of a part of the page. */
   at?: string;
@@ -80,143 +73,104 @@ type Values = {
   mailbox: boolean;
 };
 
-function tilesOf({ settings, usage, counts, mailbox }: Values): Tile[] {
+function tilesOf({ settings, usage, counts, mailbox }: Values): Record<string, Tile[]> {
   const { used, monthly_send_limit: limit, month } = usage;
   const { frequency_days: frequency, ai_enabled: isAnalyzed } = settings;
-  return [
-    {
-      group: 'Organization',
-      name: 'general',
-      icon: 'settings',
-      text: 'General',
-      value: <bdi>{`${settings.name}, ${settings.time_zone}`}</bdi>,
-    },
-    {
-      group: 'Organization',
-      name: 'texts',
-      icon: 'file-text',
-      text: 'Texts',
-      value: 'Postal address and footer of all emails',
-      extra: settings.postal_address ? null : <State kind="warning">No postal address</State>,
-    },
-    {
-      group: 'Organization',
-      name: 'canned-texts',
-      icon: 'reply',
-      text: 'Canned texts',
-      value: counted(counts.canned_texts, 'text for replies', 'texts for replies'),
-    },
-    {
-      group: 'Sending',
-      name: 'mail',
-      icon: 'mail',
-      text: 'Mail',
-      value: mailbox ? 'Emails stay on this server' : 'Mail server, SPF, DKIM and DMARC',
-      extra: mailbox ? <State kind="warning">No mail server</State> : null,
-    },
-    {
-      group: 'Sending',
-      name: 'general',
-      at: 'sending',
-      icon: 'repeat',
-      text: 'Survey frequency',
-      value: frequency ? `At most one survey every ${counted(frequency, 'day')}` : 'No limit',
-    },
-    {
-      group: 'Sending',
-      name: 'usage',
-      icon: 'activity',
-      text: 'Usage',
-      value: `${count(used)} of ${count(limit)} emails in ${monthName.format(new Date(month))}`,
-      extra: <UsageBar share={limit === 0 ? 1 : Math.min(used / limit, 1)} />,
-    },
-    {
-      group: 'Access',
-      name: 'members',
-      icon: 'users',
-      text: 'Members',
-      value: `${counted(counts.members, 'member')}${counts.invitations > 0 ? `, ${counted(counts.invitations, 'invitation')} pending` : ''}`,
-    },
-    {
-      group: 'Access',
-      name: 'members',
-      icon: 'shield-check',
-      text: 'Secure sign-in',
-      value: `${count(counts.protected)} of ${counted(counts.members, 'member')} with a passkey or two-step verification`,
-    },
-    {
-      group: 'Access',
-      name: 'api-keys',
-      icon: 'key',
-      text: 'API Keys',
-      value: (
-        <>
-          {count(counts.keys)} active
-          {counts.key_used_at ? (
-            <>
-              , last used <Time at={counts.key_used_at} show="ago" />
-            </>
-          ) : null}
-        </>
-      ),
-    },
-    {
-      group: 'Access',
-      name: 'audit',
-      icon: 'list-filter',
-      text: 'Audit',
-      value: 'Who changed what, for 400 days',
-    },
-    {
-      group: 'Data',
-      name: 'import',
-      icon: 'upload',
-      text: 'Import',
-      value: 'Responses and people from Delighted, AskNicely or a CSV file',
-    },
-    {
-      group: 'Data',
-      name: 'tags',
-      icon: 'layers',
-      text: 'Tags',
-      value: counted(counts.tags, 'tag'),
-    },
-    {
-      group: 'Data',
-      name: 'general',
-      at: 'comments',
-      icon: 'sparkles',
-      text: 'Analysis',
-      value: isAnalyzed ? 'Finds themes and sentiment in comments' : 'Comments are not analyzed',
-      extra: <State kind={isAnalyzed ? 'fine' : 'skipped'}>{isAnalyzed ? 'On' : 'Off'}</State>,
-    },
-    {
-      group: 'Data',
-      name: 'general',
-      at: 'retention',
-      icon: 'database',
-      text: 'Retention',
-      value: describeRetention(settings),
-    },
-    {
-      group: 'Data',
-      name: 'notifications',
-      icon: 'bell',
-      text: 'Notifications',
-      value: describeEmails(counts),
-      extra: counts.has_channel ? <State kind="fine">Channel connected</State> : null,
-    },
-  ];
+  return {
+    Organization: [
+      {
+        name: 'general',
+        icon: 'settings',
+        text: 'General',
+        value: <bdi>{`${settings.name}, ${settings.time_zone}`}</bdi>,
+      },
+      {
+        name: 'texts',
+        icon: 'file-text',
+        text: 'Texts',
+        value: 'Postal address and footer of all emails',
+        extra: settings.postal_address ? null : <State kind="warning">No postal address</State>,
+      },
+    ],
+    Sending: [
+      {
+        name: 'mail',
+        icon: 'mail',
+        text: 'Mail',
+        value: mailbox ? 'Emails stay on this server' : 'Mail server, SPF, DKIM and DMARC',
+        extra: mailbox ? <State kind="warning">No mail server</State> : null,
+      },
+      {
+        name: 'general',
+        at: 'sending',
+        icon: 'repeat',
+        text: 'Survey frequency',
+        value: frequency ? `At most one survey every ${counted(frequency, 'day')}` : 'No limit',
+      },
+      {
+        name: 'usage',
+        icon: 'activity',
+        text: 'Usage',
+        value: `${count(used)} of ${count(limit)} emails in ${monthFormat.format(new Date(month))}`,
+        extra: <UsageBar used={used} limit={limit} />,
+      },
+    ],
+    Access: [
+      {
+        name: 'members',
+        icon: 'users',
+        text: 'Members',
+        value: `${counted(counts.members, 'member')}${counts.invitations > 0 ? `, ${counted(counts.invitations, 'invitation')} pending` : ''}`,
+      },
+      {
+        name: 'members',
+        icon: 'shield-check',
+        text: 'Secure sign-in',
+        value: `${count(counts.protected)} of ${counted(counts.members, 'member')} with a passkey or two-step verification`,
+      },
+      {
+        name: 'api-keys',
+        icon: 'key',
+        text: 'API Keys',
+        value: (
+          <>
+            {count(counts.keys)} active
+            {counts.key_used_at ? (
+              <>
+                , last used <Time at={counts.key_used_at} show="ago" />
+              </>
+            ) : null}
+          </>
+        ),
+      },
+    ],
+    Data: [
+      {
+        name: 'general',
+        at: 'comments',
+        icon: 'sparkles',
+        text: 'Analysis',
+        value: isAnalyzed ? 'Finds themes and sentiment in comments' : 'Comments are not analyzed',
+        extra: <State kind={isAnalyzed ? 'fine' : 'skipped'}>{isAnalyzed ? 'On' : 'Off'}</State>,
+      },
+      {
+        name: 'general',
+        at: 'retention',
+        icon: 'database',
+        text: 'Retention',
+        value: describeRetention(settings),
+      },
+      {
+        name: 'notifications',
+        icon: 'bell',
+        text: 'Notifications',
+        value: describeEmails(counts),
+        extra: counts.has_channel ? <State kind="fine">Channel connected</State> : null,
+      },
+    ],
+  };
 }
 
-const UsageBar = ({ share }: { share: number }) => (
-  <svg class={`bar thin${share > nearShare ? ' is-warn' : ''}`} aria-hidden="true">
-    <rect width={`${(share * 100).toFixed(1)}%`} height="100%" />
-  </svg>
-);
-
-const nearShare = 0.8;
-const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', timeZone: 'UTC' });
 const digestTexts = { none: '', day: 'daily digest', week: 'weekly digest' } as const;
 
 function describeEmails({ kinds, digest }: SettingCounts): string {
@@ -246,8 +200,6 @@ type SettingCounts = {
   invitations: number;
   keys: number;
   key_used_at: Date | null;
-  tags: number;
-  canned_texts: number;
   kinds: number;
   digest: keyof typeof digestTexts;
   has_channel: boolean;
@@ -259,8 +211,6 @@ async function countSettings(sql: Sql, orgId: string, memberId: string): Promise
       select m.members, m.protected, k.keys, k.key_used_at,
              coalesce(cardinality(n.events), 0) as kinds, coalesce(n.digest, 'none') as digest,
              exists (select from slack_hooks where org_id = ${orgId}) as has_channel,
-             (select count(*)::int from tags where org_id = ${orgId}) as tags,
-             (select count(*)::int from canned_texts where org_id = ${orgId}) as canned_texts,
              (select count(*)::int from member_links
               where org_id = ${orgId} and kind = 'invitation' and used_at is null and expires_at > now()) as invitations
       from (

@@ -24,9 +24,6 @@ const groups = {
   Data: ['import', 'tags', 'notifications'],
 } as const satisfies Record<string, readonly SettingName[]>;
 
-export type SettingGroup = keyof typeof groups;
-export const settingGroups = Object.keys(groups) as SettingGroup[];
-
 export type SettingName = keyof typeof settings;
 
 const ownerSettings: readonly string[] = ['api-keys', 'members', 'mail', 'texts', 'audit'];
@@ -70,8 +67,8 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
                   Overview
                 </SettingLink>
               </ul>
-              {settingGroups.map((group) => {
-                const names = groups[group].filter((name) => maySee(organization.role, name));
+              {Object.entries(groups).map(([group, all]) => {
+                const names = all.filter((name) => maySee(organization.role, name));
                 return names.length === 0 ? null : (
                   <>
                     <h2 class="label">{group}</h2>
