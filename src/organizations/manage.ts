@@ -107,28 +107,24 @@ export const retentions = [
     label: 'Keep comments (days)',
     help: 'Older comments are deleted with their analyses, notes and excerpts. Scores stay. Leave empty to keep them.',
     most: maxDays,
-    without: 'Forever',
   },
   {
     setting: 'keep_contacts_days',
     label: 'Keep inactive contacts (days)',
     help: 'Contacts without an email, visit, response or change are deleted. Their scores stay, anonymously. Leave empty to keep them.',
     most: maxDays,
-    without: 'Forever',
   },
   {
     setting: 'keep_openings_days',
     label: 'Keep link visits (days)',
     help: `Up to ${maxLogDays}, which is also the default.`,
     most: maxLogDays,
-    without: maxLogDays,
   },
   {
     setting: 'keep_mails_days',
     label: 'Keep the email log (days)',
     help: 'Who got which email, and the results of campaigns. Kept for at least 61 days, and as long as the survey frequency needs. Leave empty to keep it.',
     most: maxDays,
-    without: 'Forever',
   },
 ] as const;
 

@@ -23,7 +23,6 @@ import {
   tryAction,
   Version,
 } from '../../web/app/forms.tsx';
-import { counted, Facts } from '../../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import { languages } from '../../web/language.ts';
 import { logoPath, logoTypes, maxLogoBytes } from '../logo.ts';
@@ -47,44 +46,39 @@ const maxForm = 4 * maxLogoBytes;
 type ScreenTools = { db: Db };
 
 /** Settings, General: members see it, owners change it. */
-export const generalScreens = ({ db }: ScreenTools) =>
+export const generalScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/', (c) => showGeneral(c, { db }))
-    .post('/', async (c) => {
-      const owner = requireRole(c, 'owner');
-      const form = await readForm(c, GeneralSettings, { largest: maxForm });
-      if (form.errors) return showGeneral(c, { db }, form);
-      const change = await changeFrom(form.values);
-      const saved = await save(c, db, { owner, change, fields: GeneralSettings.entries });
-      if ('errors' in saved) return showGeneral(c, { db }, saved);
-      return redirectWith(c, settingPath(saved, 'general'), 'Settings saved.');
-    });
+    .get('/', (c) => showGeneral(c, tools))
+    .post('/', (c) => save(c, tools, { setting: 'general', schema: GeneralSettings, show: showGeneral }));
 
 /** Settings, Texts, for owners. */
-export const textScreens = ({ db }: ScreenTools) =>
+export const textScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/', (c) => showTexts(c, { db }))
-    .post('/', async (c) => {
-      const owner = requireRole(c, 'owner');
-      const form = await readForm(c, DefaultTexts);
-      if (form.errors) return showTexts(c, { db }, form);
-      const change = form.values as OrganizationChange;
-      const saved = await save(c, db, { owner, change, fields: DefaultTexts.entries });
-      if ('errors' in saved) return showTexts(c, { db }, saved);
-      return redirectWith(c, settingPath(saved, 'texts'), 'Texts saved.');
-    });
+    .get('/', (c) => showTexts(c, tools))
+    .post('/', (c) => save(c, tools, { setting: 'texts', schema: DefaultTexts, show: showTexts }));
 
-type SettingsChange = { owner: OwnerOf; change: OrganizationChange; fields: object };
+type SettingsPage = {
+  setting: 'general' | 'texts';
+  schema: typeof GeneralSettings | typeof DefaultTexts;
+  show: typeof showGeneral;
+};
 
-/** Returns the form with its errors if the change is refused or the settings changed meanwhile. */
-async function save(c: Context<ScreenEnv>, db: Db, { owner, change, fields }: SettingsChange) {
+/** Shows the form with its errors if the change is refused or the settings changed meanwhile. */
+async function save(c: Context<ScreenEnv>, { db }: ScreenTools, page: SettingsPage) {
+  const { setting, schema, show } = page;
+  const owner = requireRole(c, 'owner');
+  const form = await readForm(c, schema, { largest: maxForm });
+  if (form.errors) return await show(c, { db }, form);
+  const change = await changeFrom(form.values);
   const ifMatch = await readVersion(c);
-  return await tryAction(
+  const saved = await tryAction(
     c,
     { slug_taken: 'slug', invalid_logo: 'logo', unknown_time_zone: 'time_zone' },
     () => changeOrganization(db, owner, { ...change, ifMatch }),
-    await findStored(db, owner, Object.keys(fields)),
+    await findStored(db, owner, Object.keys(schema.entries)),
   );
+  if ('errors' in saved) return await show(c, { db }, saved);
+  return redirectWith(c, settingPath(saved, setting), 'Settings saved.');
 }
 
 /** The stored settings of a form, in the format that its fields send. */
@@ -102,15 +96,15 @@ async function findStored(
 async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
   const { id, role } = c.var.organization;
   const organization = await getOrganization(db, id);
-  const body =
-    role === 'owner' ? (
-      <GeneralForm form={form} organization={organization} />
-    ) : (
-      <Part id="general" title="General">
+  const isReadOnly = role !== 'owner';
+  const body = (
+    <>
+      {isReadOnly ? (
         <p class="sub">Only owners of the organization can change these settings.</p>
-        <GeneralFacts organization={organization} />
-      </Part>
-    );
+      ) : null}
+      <GeneralForm form={form} organization={organization} isReadOnly={isReadOnly} />
+    </>
+  );
   return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
 }
 
@@ -141,41 +135,27 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
   return renderSettings(c, { setting: 'texts', body, status: statusOf(form) });
 }
 
-type SettingsFormProps = { form: FormState; organization: OrganizationRow; children?: Child };
+type SettingsFormProps = {
+  form: FormState;
+  organization: OrganizationRow;
+  isReadOnly?: boolean;
+  children?: Child;
+};
 
-const SettingsForm = ({ form, organization, children }: SettingsFormProps) => (
+const SettingsForm = ({ form, organization, isReadOnly = false, children }: SettingsFormProps) => (
   <form method="post" enctype="multipart/form-data" class="stack measure">
     <FormErrors form={form} />
     <Version form={form} value={versionOfOrganization(organization)} />
-    {children}
-    <div class="acts">
-      <Submit>Save</Submit>
-    </div>
+    <fieldset class="stack" disabled={isReadOnly}>
+      {children}
+    </fieldset>
+    {isReadOnly ? null : (
+      <div class="acts">
+        <Submit>Save</Submit>
+      </div>
+    )}
   </form>
 );
-
-function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
-  return (
-    <Facts
-      facts={[
-        ['Name', <bdi>{o.name}</bdi>],
-        ['Slug', o.slug],
-        ['Color', o.color],
-        ['Contact email', o.contact_email ?? 'None'],
-        ['Postal address', o.postal_address ?? 'None'],
-        ['Language', nameOfLanguage(o.language)],
-        ['Time zone', o.time_zone],
-        ...dayRules.map(({ label, setting, without }) => {
-          const days = o[setting] ?? without;
-          const text = typeof days === 'number' ? counted(days, 'day') : days;
-          return [label.replace(' (days)', ''), text] as const;
-        }),
-        ['Names to redact', o.people.join(', ') || 'None'],
-        ['Analyze comments', o.ai_enabled ? 'On' : 'Off'],
-      ]}
-    />
-  );
-}
 
 function GeneralForm(props: SettingsFormProps) {
   const { form, organization } = props;
@@ -275,14 +255,13 @@ const Group = ({ id, title, sub, children }: GroupProps) => (
   </section>
 );
 
-type DayRule = Omit<(typeof dayRules)[number], 'most'> & { most: number };
+type DayRule = Record<'label' | 'help', string> & { setting: RuleName; most: number };
+type RuleName = 'frequency_days' | (typeof retentions)[number]['setting'];
 
 const DaysFields = ({ rules, ...props }: SettingsFormProps & { rules: readonly DayRule[] }) =>
   rules.map(({ setting: name, label, help, most }) => (
     <Field
-      name={name}
-      form={props.form}
-      value={props.organization[name] as number | null}
+      {...setting(props, name)}
       label={label}
       help={help}
       type="number"
@@ -292,15 +271,12 @@ const DaysFields = ({ rules, ...props }: SettingsFormProps & { rules: readonly D
     />
   ));
 
-const frequencyRule = {
+const frequencyRule: DayRule = {
   setting: 'frequency_days',
   label: 'Survey frequency (days)',
   help: 'Minimum days between surveys to the same person. Leave empty for no limit.',
   most: 3650,
-  without: 'No limit',
-} as const;
-
-const dayRules = [frequencyRule, ...retentions];
+};
 
 const setting = <Name extends keyof OrganizationRow>(
   { form, organization }: SettingsFormProps,
@@ -373,11 +349,11 @@ const DefaultTexts = v.object({
   mail_foot: v.optional(Lines, ''),
 });
 
-async function changeFrom({
-  logo,
-  remove_logo,
-  ...change
-}: v.InferOutput<typeof GeneralSettings>): Promise<OrganizationChange> {
+async function changeFrom(
+  values: v.InferOutput<typeof GeneralSettings> | v.InferOutput<typeof DefaultTexts>,
+): Promise<OrganizationChange> {
+  if (!('logo' in values)) return values;
+  const { logo, remove_logo, ...change } = values;
   if (logo) return { ...change, logo: new Uint8Array(await logo.arrayBuffer()) };
   return remove_logo ? { ...change, logo: null } : change;
 }
