@@ -117,10 +117,8 @@ const systems: typeof browsers = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-export const unknownDevice = 'Unknown device';
-
 export function deviceName(userAgent: string | null): string {
   const nameIn = (names: typeof browsers) =>
     names.find(([mark]) => mark.test(userAgent ?? ''))?.[1];
-  return [nameIn(browsers), nameIn(systems)].filter(Boolean).join(' on ') || unknownDevice;
+  return [nameIn(browsers), nameIn(systems)].filter(Boolean).join(' on ') || 'Unknown device';
 }

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Context } from 'hono';
 import * as v from 'valibot';
-import { changesOf } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { renewProof } from '../sessions/queries.ts';
@@ -103,21 +102,6 @@ export async function addPasskey(
     if (count === 0) return false; // it belongs to another member
     await recordAccountAct(tx, { memberId, actor, act: 'member.passkey_added' });
     return true;
-  });
-}
-
-export async function changePasskeyName(
-  db: Db,
-  { memberId, actor }: OwnAccount,
-  { id, name }: { id: string; name: string },
-) {
-  await inTransaction(db, async (tx) => {
-    const [before] = await tx<{ name: string }[]>`
-      select name from passkeys where id = ${id} and member_id = ${memberId} for no key update`;
-    if (!before) throw notFound('passkey');
-    await tx`update passkeys set name = ${name} where id = ${id} and member_id = ${memberId}`;
-    const details = { changes: changesOf({ passkey: before.name }, { passkey: name }) };
-    await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
   });
 }
 

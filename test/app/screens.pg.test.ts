@@ -97,4 +97,4 @@ const isScreen = /^GET (\/forgot|\/(o\/|sign-in|account|operator|reset|invitatio
  * is shown once. Passkeys need a host name.
  */
 const isNoScreen =
-  /\.(csv|svg)$|\/(export|preview|oidc|callback)$|^GET \/o\/:slug\/settings$|\/mail\/:contact$|\/(sign-in\/code|codes\/new|codes\/recovery|passkeys\/new|sso\/remove)$/;
+  /\.(csv|svg)$|\/(export|preview|oidc|callback)$|^GET \/o\/:slug\/settings$|\/mail\/:contact$|\/(sign-in\/code|codes\/new|codes\/recovery|passkeys\/new)$/;

@@ -110,7 +110,7 @@ const elsewhere = `
     /o/:slug/webhooks/:id/deliveries/:delivery/redeliver /o/:slug/webhooks/:id/replay
     /account/name /account/password /account/sessions/end /account/sessions/:id/end
     /account/email /account/email/:token
-    /account/sso/remove /account/passkeys /account/passkeys/:id/name /account/passkeys/:id/remove
+    /account/passkeys /account/passkeys/:id/remove
     /account/codes/new /account/codes/renew /account/codes/off /operator/organizations/:id/invite
     /operator/operators /operator/operators/:id/remove /account/codes /account/passkeys/options
     /operator/organizations /operator/organizations/:id /operator/organizations/:id/delete

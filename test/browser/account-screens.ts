@@ -10,8 +10,7 @@ export const accountEntries: readonly ScreenEntry[] = [
   { name: 'account-email-confirm', as: 'owner', path: confirmationPage },
   { name: 'account-codes-renew', as: 'owner', path: '/account/codes/renew' },
   { name: 'account-codes-off', as: 'owner', path: '/account/codes/off' },
-  { name: 'account-passkey-name', as: 'owner', path: passkeyPage('name') },
-  { name: 'account-passkey-remove', as: 'owner', path: passkeyPage('remove') },
+  { name: 'account-passkey-remove', as: 'owner', path: passkeyRemoval },
   { name: 'account-prove', as: 'owner', path: '/account/prove' },
   { name: 'sign-in-code-none', as: null, path: '/sign-in/code' },
 ];
@@ -45,9 +44,8 @@ async function confirmationPage({ db }: BrowserScene) {
   return `/account/email/${token}`;
 }
 
-function passkeyPage(act: string) {
-  return async ({ db }: BrowserScene) =>
-    `/account/passkeys/${await addPasskey(db, 'Phone')}/${act}`;
+async function passkeyRemoval({ db }: BrowserScene) {
+  return `/account/passkeys/${await addPasskey(db, 'Phone')}/remove`;
 }
 
 async function addPasskey(db: BrowserScene['db'], name: string): Promise<string> {

@@ -146,7 +146,7 @@ test('another member cannot open recovery codes', async () => {
   assert.equal((await stolen.get('/account/codes/recovery')).status, 303);
 });
 
-test('a passkey is added, renamed and removed', async () => {
+test('a passkey is added and removed', async () => {
   const { id, browser } = await signedInMember();
   const key = createAuthenticator('https://askback.test');
   const offered = await browser.post('/account/passkeys/options');
@@ -159,16 +159,11 @@ test('a passkey is added, renamed and removed', async () => {
   assert.deepEqual(noticeOf(added), { kind: 'fine', text });
   assert.match(await page(browser), /My laptop/);
 
-  await browser.post(`/account/passkeys/${key.id}/name`, { name: 'Work laptop' });
-  assert.match(await page(browser), /Work laptop/);
-  assert.match(
-    await page(browser, `/account/passkeys/${key.id}/remove`),
-    /Remove the passkey “Work laptop”/,
-  );
-  await browser.post(`/account/passkeys/${key.id}/remove`);
-  assert.doesNotMatch(await page(browser), /Work laptop/);
-  const acts = ['member.passkey_added', 'member.changed', 'member.passkey_removed'];
-  assert.deepEqual(await actsOf(id), acts);
+  const remove = `/account/passkeys/${key.id}/remove`;
+  assert.match(await page(browser, remove), /Remove the passkey “My laptop”/);
+  await browser.post(remove);
+  assert.doesNotMatch(await page(browser), /My laptop/);
+  assert.deepEqual(await actsOf(id), ['member.passkey_added', 'member.passkey_removed']);
 });
 
 test('a passkey created for another session is not added', async () => {
@@ -185,20 +180,6 @@ test('a passkey created for another session is not added', async () => {
   const text = 'The passkey was not accepted. Try again.';
   assert.deepEqual(noticeOf(answer), { kind: 'failed', text });
   assert.doesNotMatch(await page(ann.browser), /Planted/);
-});
-
-test("unlinking single sign-on only changes the member's own account", async () => {
-  const [ann, bob] = [await signedInMember(), await signedInMember()];
-  const of = [ann.id, bob.id];
-  await db`
-    update members set sso_issuer = 'https://login.test', sso_subject = id::text where id in ${db(of)}`;
-  const answer = await ann.browser.post('/account/sso/remove');
-  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/account']);
-  assert.deepEqual(noticeOf(answer), { kind: 'fine', text: 'Link removed.' });
-  const linked = await db`
-    select id, sso_issuer from members where id in ${db(of)} and sso_subject is not null`;
-  assert.deepEqual([...linked], [{ id: bob.id, sso_issuer: 'https://login.test' }]);
-  assert.deepEqual(await actsOf(ann.id), ['member.sso_unlinked']);
 });
 
 test('a member lists and ends only their own sessions', async () => {
@@ -239,8 +220,6 @@ const needRecent: [method: 'get' | 'post', path: string][] = [
   ['post', '/account/codes/off'],
   ['get', '/account/codes/renew'],
   ['post', '/account/codes/renew'],
-  ['get', '/account/sso/remove'],
-  ['post', '/account/sso/remove'],
 ];
 const { id: oldId, browser: oldBrowser } = await signedInMember();
 await grow(oldId);

@@ -13,7 +13,6 @@ import {
   type SignedInMember,
   signedIn,
 } from '../../sessions/session.ts';
-import type { SignInSettings } from '../../settings.ts';
 import { Confirm, CopyButton, FormErrors, Notice, State, Time } from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
@@ -27,7 +26,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { ActMenu, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import { QrCode } from '../../web/qr-code.tsx';
@@ -39,8 +38,6 @@ import {
   endOneSession,
   endOtherSessions,
   findProofs,
-  unknownDevice,
-  unlinkSso,
 } from '../account.ts';
 import { countProof } from '../attempts.ts';
 import {
@@ -53,10 +50,10 @@ import {
   turnOffCodes,
   turnOnCodes,
 } from '../codes.ts';
-import { NameField, NewPasswordField, PasswordField } from '../invite.ts';
+import { changeEmail, getNewEmail, requestEmail } from '../email.ts';
+import { EmailField, NameField, NewPasswordField, PasswordField } from '../invite.ts';
 import {
   addPasskey,
-  changePasskeyName,
   createRegistrationOptions,
   findRelyingParty,
   type ListedPasskey,
@@ -66,13 +63,12 @@ import {
 import { validatePassword } from '../password.ts';
 import { findPendingEmail } from '../queries.ts';
 import { consumeHandshake, type MemberTools, setHandshake } from '../sign-in.ts';
-import { emailScreens } from './email.tsx';
 import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
 import { CodeForm, getRelyingParty, PasskeyForm } from './sign-in.tsx';
 
 const NameForm = v.object({ name: NameField });
 
-/** `/account`: name, credentials and sessions of the member. */
+/** `/account`: name, email, credentials and sessions of the member. */
 export const accountScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .use(signedIn(tools))
@@ -91,19 +87,6 @@ export const accountScreens = (tools: MemberTools) =>
     .post('/sessions/:id/end', async (c) => {
       await endOneSession(tools.db, ownAccount(c), idParam(c, 'session'));
       return redirectToAccount(c, 'Session ended.');
-    })
-    .use('/sso/*', recentProof)
-    .get('/sso/remove', (c) =>
-      showConfirm(c, {
-        title: 'Remove the link to single sign-on',
-        text: 'The next time you sign in there, your account is linked again.',
-        action: '/account/sso/remove',
-        button: 'Remove link',
-      }),
-    )
-    .post('/sso/remove', async (c) => {
-      await unlinkSso(tools.db, ownAccount(c));
-      return redirectToAccount(c, 'Link removed.');
     })
     .route('/email', emailScreens(tools))
     .route('/passkeys', passkeyScreens(tools))
@@ -136,7 +119,7 @@ type InvalidForms = { name?: FormState; password?: FormState };
 
 async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: InvalidForms = {}) {
   const { member } = c.var;
-  const { byPassword, oidc } = tools.settings.signIn;
+  const { byPassword } = tools.settings.signIn;
   const [proofs, passkeys, sessions, pendingEmail] = await Promise.all([
     findProofs(tools.db, member.id),
     listPasskeys(tools.db, member.id),
@@ -160,7 +143,6 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: Inv
           passkeys={passkeys}
           isPossible={findRelyingParty(tools.publicUrl) !== undefined}
         />
-        <SsoPart proofs={proofs} oidc={oidc} />
       </div>
       <SessionsPart sessions={sessions} current={member.sessionId} />
     </>
@@ -240,45 +222,29 @@ function PasswordPart({ email, hasPassword, form = emptyForm() }: PasswordPartPr
 type SessionsPartProps = { sessions: readonly ListedSession[]; current: string };
 
 function SessionsPart({ sessions, current }: SessionsPartProps) {
-  const others = sessions.length > 1 && (
+  const others = (
     <form method="post" action="/account/sessions/end">
       <button type="submit">End all others</button>
     </form>
   );
   const own = sessions.toSorted((one, other) => +(other.id === current) - +(one.id === current));
   return (
-    <Part id="sessions" title="Sessions" act={others || undefined}>
+    <Part id="sessions" title="Sessions" act={sessions.length > 1 ? others : undefined}>
       <p class="sub">Browsers where you are signed in.</p>
       <DataTable
         caption="Sessions"
-        columns={[
-          'Device',
-          { head: 'Last used', before: 'Used ' },
-          { head: 'Signed in', phone: 'absent' },
-          'IP address',
-          actionColumn,
-        ]}
-        rows={own.map(({ id, user_agent, used_at, created_at, address }) => ({
+        columns={['Device', { head: 'Last used', before: 'Used ' }, 'IP address', actionColumn]}
+        rows={own.map(({ id, user_agent, used_at, address }) => ({
           cells: [
-            <span title={user_agent ?? undefined}>
-              {nameOf({ user_agent, address })}
-              {id === current ? (
-                <>
-                  {' '}
-                  <State kind="fine">This browser</State>
-                </>
-              ) : null}
-            </span>,
+            <>
+              {deviceName(user_agent)}{' '}
+              {id === current ? <State kind="fine">This browser</State> : null}
+            </>,
             <Time at={used_at} show="ago" />,
-            <Time at={created_at} show="day" />,
-            nameOf({ user_agent, address }) === address ? '' : (address ?? ''),
+            address ?? '',
             id === current ? null : (
               <form method="post" action={`/account/sessions/${id}/end`}>
-                <button
-                  type="submit"
-                  class="mini"
-                  aria-label={`End ${nameOf({ user_agent, address })}`}
-                >
+                <button type="submit" class="mini" aria-label={`End ${deviceName(user_agent)}`}>
                   End
                 </button>
               </form>
@@ -289,12 +255,6 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
     </Part>
   );
 }
-
-/** Several unknown devices differ by their IP address. */
-const nameOf = ({ user_agent, address }: Pick<ListedSession, 'user_agent' | 'address'>) => {
-  const name = deviceName(user_agent);
-  return name === unknownDevice ? (address ?? name) : name;
-};
 
 const actionColumn = { head: 'Actions', hidden: true, number: true } as const;
 
@@ -326,16 +286,13 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
               <bdi>{name}</bdi>,
               <Time at={created_at} show="day" />,
               used_at ? <Time at={used_at} show="ago" /> : <span class="soft none">Never</span>,
-              <ActMenu about={name}>
-                <li>
-                  <a href={`/account/passkeys/${id}/name`}>Rename</a>
-                </li>
-                <li>
-                  <a class="danger" href={`/account/passkeys/${id}/remove`}>
-                    Remove
-                  </a>
-                </li>
-              </ActMenu>,
+              <LinkButton
+                href={`/account/passkeys/${id}/remove`}
+                text="Remove"
+                about={name}
+                kind="danger"
+                mini
+              />,
             ],
           }))}
         />
@@ -387,23 +344,67 @@ function CodesPart({ proofs }: { proofs: AccountProofs }) {
   );
 }
 
-function SsoPart({ proofs, oidc }: { proofs: AccountProofs; oidc: SignInSettings['oidc'] }) {
-  const { ssoIssuer } = proofs;
-  if (!ssoIssuer && !oidc) return null;
-  return (
-    <Part id="sso" title="Single sign-on">
-      <p>
-        {oidc
-          ? `Your account is linked with ${oidc.name}${ssoIssuer ? '' : ' the first time you sign in there'}.`
-          : 'Your account is linked with a provider that this server no longer uses.'}
+const EmailForm = v.object({ email: EmailField });
+
+/** `/account/email`: changed by a link that is mailed to the new address. */
+const emailScreens = (tools: MemberTools) =>
+  new Hono<MemberEnv>()
+    .get('/', recentProof, (c) => showNewEmail(c))
+    .post('/', recentProof, async (c) => {
+      const form = await readForm(c, EmailForm);
+      if (form.errors) return showNewEmail(c, form);
+      const { id: memberId, email: current } = c.var.member;
+      const { email } = form.values;
+      if (email === current)
+        return showNewEmail(c, await withFieldError(c, { email: 'This is already your email.' }));
+      await requestEmail(tools, c, { memberId, email });
+      const text = tools.mailbox
+        ? "No mail server is set up. The link to confirm is in this server's built-in mailbox, which its operator can read."
+        : 'Open the link that we sent to your new email. Until then, your email stays the same.';
+      return redirectToAccount(c, text);
+    })
+    .get('/:token', async (c) => {
+      const own = { memberId: c.var.member.id, token: c.req.param('token') };
+      return showEmailChange(c, await getNewEmail(tools.db, own));
+    })
+    .post('/:token', async (c) => {
+      await changeEmail(tools.db, ownAccount(c), c.req.param('token'));
+      return redirectToAccount(c, 'Email changed. Sign in with it from now on.');
+    });
+
+function showNewEmail(c: Context<MemberEnv>, form = emptyForm()) {
+  const body = (
+    <form method="post" action="/account/email" class="card stack narrow">
+      <FormErrors form={form} />
+      <p class="soft">
+        Your email is <bdi>{c.var.member.email}</bdi>. We send a link to the new one. You stay
+        signed in everywhere, and your old email gets a notice.
       </p>
-      {ssoIssuer ? (
-        <div class="acts">
-          <LinkButton href="/account/sso/remove" text="Remove link" kind="danger" />
-        </div>
-      ) : null}
-    </Part>
+      <Field
+        name="email"
+        label="New email"
+        type="email"
+        form={form}
+        help="You sign in with it, and your notifications go there. The link works for 24 hours."
+        autocomplete="email"
+        required
+      />
+      <SubmitOrCancel button="Send link" cancel="/account" />
+    </form>
   );
+  return renderAccount(c, { title: 'Change email', body, form });
+}
+
+function showEmailChange(c: Context<MemberEnv>, email: string) {
+  const body = (
+    <form method="post" class="card stack narrow">
+      <p>
+        From now on you sign in with <bdi>{email}</bdi> instead of <bdi>{c.var.member.email}</bdi>.
+      </p>
+      <SubmitOrCancel button="Change email" cancel="/account" />
+    </form>
+  );
+  return renderAccount(c, { title: 'Change email', body });
 }
 
 const passkeysText =
@@ -412,16 +413,15 @@ const passkeysText =
 const NewPasskeyForm = v.object({ name: NameField, credential: v.string() });
 const NewChallenge = v.object({ challenge: v.string(), adds: v.string() });
 
-/** `/account/passkeys`: add, rename and remove. */
+/** `/account/passkeys`: add and remove. */
 const passkeyScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
+    .use(recentProof)
     .get('/new', (c) => {
       getRelyingParty(tools);
-      requireRecentProof(c);
       return showNewPasskey(c);
     })
     .post('/options', async (c) => {
-      requireRecentProof(c);
       const { db } = tools;
       const options = await createRegistrationOptions(
         { db, relyingParty: getRelyingParty(tools) },
@@ -432,27 +432,19 @@ const passkeyScreens = (tools: MemberTools) =>
       c.header('Cache-Control', 'no-store');
       return c.json(options);
     })
-    .post('/', (c) => add(c, tools))
-    .get('/:id/name', async (c) => showName(c, await getPasskey(c, tools)))
-    .post('/:id/name', async (c) => {
-      const passkey = await getPasskey(c, tools);
-      const form = await readForm(c, NameForm);
-      if (form.errors) return showName(c, passkey, form);
-      await changePasskeyName(tools.db, ownAccount(c), { id: passkey.id, name: form.values.name });
-      return redirectToAccount(c, 'Passkey renamed.');
-    })
+    .post('/', (c) => addNewPasskey(c, tools))
     .get('/:id/remove', async (c) => {
-      requireRecentProof(c);
-      const { id, name } = await getPasskey(c, tools);
+      const passkeys = await listPasskeys(tools.db, c.var.member.id);
+      const passkey = passkeys.find(({ id }) => id === c.req.param('id'));
+      if (!passkey) throw notFound('passkey');
       return showConfirm(c, {
-        title: `Remove the passkey “${name}”`,
+        title: `Remove the passkey “${passkey.name}”`,
         text: 'You can no longer sign in with it. Delete it on your device too.',
-        action: `/account/passkeys/${id}/remove`,
+        action: `/account/passkeys/${passkey.id}/remove`,
         button: 'Remove',
       });
     })
     .post('/:id/remove', async (c) => {
-      requireRecentProof(c);
       try {
         await removePasskey(tools, ownAccount(c), c.req.param('id'));
         return redirectToAccount(c, 'Passkey removed.');
@@ -463,8 +455,7 @@ const passkeyScreens = (tools: MemberTools) =>
     });
 
 /** The browser's answer only counts in the session that requested it. */
-async function add(c: Context<MemberEnv>, tools: MemberTools) {
-  requireRecentProof(c);
+async function addNewPasskey(c: Context<MemberEnv>, tools: MemberTools) {
   const relyingParty = getRelyingParty(tools);
   const pending = await consumeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
   const form = await readForm(c, NewPasskeyForm);
@@ -479,7 +470,7 @@ async function add(c: Context<MemberEnv>, tools: MemberTools) {
   return redirectWith(c, '/account/passkeys/new', text, 'failed');
 }
 
-function showNewPasskey(c: Context, form: FormState = emptyForm()) {
+function showNewPasskey(c: Context, form = emptyForm()) {
   const body = (
     <div class="card stack narrow">
       <FormErrors form={form} />
@@ -503,24 +494,6 @@ function showNewPasskey(c: Context, form: FormState = emptyForm()) {
     </div>
   );
   return renderAccount(c, { title: 'Add a passkey', body, form });
-}
-
-function showName(c: Context, { id, name }: ListedPasskey, form = emptyForm()) {
-  const body = (
-    <form method="post" action={`/account/passkeys/${id}/name`} class="card stack narrow">
-      <FormErrors form={form} />
-      <Field name="name" label="Name" form={form} value={name} required />
-      <SubmitOrCancel button="Save" cancel="/account" />
-    </form>
-  );
-  return renderAccount(c, { title: 'Rename passkey', body, form });
-}
-
-async function getPasskey(c: Context<MemberEnv>, { db }: MemberTools) {
-  const passkeys = await listPasskeys(db, c.var.member.id);
-  const passkey = passkeys.find(({ id }) => id === c.req.param('id'));
-  if (!passkey) throw notFound('passkey');
-  return passkey;
 }
 
 const RecoveryCodes = v.object({ codes: v.array(v.string()) });
