@@ -23,8 +23,7 @@ import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
 import {
   type MailLinkTools,
-  mailConfirmation,
-  mailInvitation,
+  mailLink,
   mailNotice,
   mailReset,
 } from './members/mail.ts';
@@ -91,8 +90,8 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),
     'members.clean_up': () => cleanUpMembers(tools),
-    'members.mail_confirmation': (job) => mailConfirmation(tools, job),
-    'members.mail_invitation': (job) => mailInvitation(tools, job),
+    'members.mail_confirmation': (job) => mailLink(tools, 'email', job),
+    'members.mail_invitation': (job) => mailLink(tools, 'invitation', job),
     'members.mail_notice': (job) => mailNotice(tools, job),
     'members.mail_reset': (job) => mailReset(tools, job),
     'notifications.assigned': (job) => notifyAssigned(of(job), job),

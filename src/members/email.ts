@@ -12,7 +12,6 @@ import type { OwnAccount } from './codes.ts';
 import { sealedFor } from './invite.ts';
 import {
   consumeLink,
-  deleteEmailLinks,
   deleteMemberLinks,
   findCredentialsById,
   findLink,
@@ -36,7 +35,7 @@ export async function requestEmail(
   const token = newToken();
   await inTransaction(db, async (tx) => {
     await lockMember(tx, memberId);
-    await deleteEmailLinks(tx, memberId);
+    await deleteMemberLinks(tx, memberId, 'email');
     const link = { email, memberId, provesEmail: true, tokenHash: hashToken(token) };
     const linkId = await insertLink(tx, { ...link, kind: 'email' });
     const sealed = secrets.seal(sealedFor(linkId), token).toString('base64');

@@ -21,7 +21,6 @@ import {
   insertLink,
   insertMember,
   type LiveLink,
-  lockRoles,
   type MemberName,
   markEmailProved,
   ranks,
@@ -98,7 +97,7 @@ export async function joinByInvitation(
   const target = { kind: 'member', id: member.id };
   if (link.provesEmail) await markEmailProved(tx, member.id);
   if (orgId && role) {
-    await lockRoles(tx, orgId);
+    await lockOrganization(tx, orgId); // serializes role changes
     const current = await findMemberRole(tx, orgId, member.id);
     if (!current || ranks[current.role] < ranks[role]) {
       if (role === 'owner') await adoptTimeZone(tx, { orgId, actor, timeZone });
@@ -208,7 +207,7 @@ export const sealedFor = (linkId: string) => ({ owner: 'invitation', id: linkId 
 type NewInvitation = { orgId: string; email: string; actor: Actor };
 
 async function refuseInvitation(tx: Sql, { orgId, email, actor }: NewInvitation) {
-  if (!(await lockRoles(tx, orgId))) throw notFound('organization');
+  if (!(await lockOrganization(tx, orgId))) throw notFound('organization');
   if (await findMemberRoleByEmail(tx, orgId, email)) {
     throw new Refusal('conflict', 'this person is already a member of the organization', {
       code: 'already_member',

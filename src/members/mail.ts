@@ -11,7 +11,7 @@ import {
   countResetLinks,
   findCredentials,
   findCredentialsById,
-  findMailedLink,
+  findLink,
   type LiveLink,
 } from './queries.ts';
 import { insertReset } from './reset.ts';
@@ -26,36 +26,24 @@ export type MailLinkTools = {
 /** Keeps an inbox from being flooded, because anyone can request links for a member. */
 const maxResetLinks = 5;
 
-/** Mails an invitation unless it was withdrawn, replaced or accepted in the meantime. */
-export async function mailInvitation(
+/** Mails an invitation or the link to a new email, unless it was withdrawn, replaced or used in the meantime. */
+export async function mailLink(
   { db, appMailer, secrets, publicUrl }: MailLinkTools,
-  { link_id, sealed }: JobPayloads['members.mail_invitation'],
+  kind: 'invitation' | 'email',
+  { link_id, sealed }: JobPayloads['members.mail_invitation' | 'members.mail_confirmation'],
 ) {
-  const link = await findMailedLink(db, 'invitation', link_id);
+  const link = await findLink(db, kind, link_id);
   if (!link?.email) return;
   const token = secrets.open(sealedFor(link_id), Buffer.from(sealed, 'base64'));
-  const letter = invitationLetter(link, `${publicUrl}/invitations/${token}`);
+  const letter =
+    kind === 'invitation'
+      ? invitationLetter(link, `${publicUrl}/invitations/${token}`)
+      : confirmationLetter(`${publicUrl}/account/email/${token}`);
   await sendOrRetry(appMailer, {
     ...writeAppLetter(letter),
     to: { name: null, address: link.email },
-    id: `invitation-${link_id}`,
+    id: `${kind}-${link_id}`,
     group: link.orgId ?? 'members',
-  });
-}
-
-/** Mails the link that changes a member's email to the new address, unless it was replaced or used in the meantime. */
-export async function mailConfirmation(
-  { db, appMailer, secrets, publicUrl }: MailLinkTools,
-  { link_id, sealed }: JobPayloads['members.mail_confirmation'],
-) {
-  const link = await findMailedLink(db, 'email', link_id);
-  if (!link?.email) return;
-  const token = secrets.open(sealedFor(link_id), Buffer.from(sealed, 'base64'));
-  await sendOrRetry(appMailer, {
-    ...writeAppLetter(confirmationLetter(`${publicUrl}/account/email/${token}`)),
-    to: { name: null, address: link.email },
-    id: `confirmation-${link_id}`,
-    group: 'members',
   });
 }
 

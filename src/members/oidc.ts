@@ -5,6 +5,7 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { OidcIdentity } from '../lib/oidc/provider.ts';
 import { mailableAddress, normalizeEmail } from '../lib/smtp/address.ts';
 import { oneLine } from '../lib/validation/parse.ts';
+import { lockOrganization } from '../organizations/queries.ts';
 import { deleteSessions, renewProof } from '../sessions/queries.ts';
 import { memberActor, type Role, type SignedInMember } from '../sessions/session.ts';
 import type { OidcGroup, OidcSettings } from '../settings.ts';
@@ -16,7 +17,6 @@ import {
   deleteMemberLinks,
   deleteRole,
   insertMember,
-  lockRoles,
   type MemberName,
   markEmailProved,
   ranks,
@@ -131,7 +131,7 @@ export async function followGroups(
   tx: Sql,
   { orgId, member, actor, timeZone = null, rules, ...groups }: FollowGroups,
 ) {
-  await lockRoles(tx, orgId);
+  await lockOrganization(tx, orgId);
   const [current = null] = await tx<GroupMembership[]>`
     select role, group_role as "groupRole"
     from memberships

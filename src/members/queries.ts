@@ -132,21 +132,14 @@ const linkFields = (sql: Sql) => sql`
   l.proves_email as "provesEmail",
   (select name from organizations where id = l.org_id) as organization`;
 
-export async function findLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
+/** Finds a link by the hash of its token, or by its id. */
+export async function findLink(sql: Sql, kind: LinkKind, name: Buffer | string) {
   const [link] = await sql<LiveLink[]>`
     -- all organizations
     select ${linkFields(sql)}
     from member_links l
-    where token_hash = ${tokenHash} and kind = ${kind} and ${isLive(sql)}`;
-  return link;
-}
-
-export async function findMailedLink(sql: Sql, kind: 'invitation' | 'email', id: string) {
-  const [link] = await sql<LiveLink[]>`
-    -- all organizations
-    select ${linkFields(sql)}
-    from member_links l
-    where id = ${id} and kind = ${kind} and ${isLive(sql)}`;
+    where ${typeof name === 'string' ? sql`id` : sql`token_hash`} = ${name} and kind = ${kind}
+      and ${isLive(sql)}`;
   return link;
 }
 
@@ -184,17 +177,12 @@ export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer) {
   return count > 0;
 }
 
-/** Ends the links that set a new password or email of a member. */
-export async function deleteMemberLinks(sql: Sql, memberId: string) {
+/** Ends the links that set a new password or email of a member, or those of one kind. */
+export async function deleteMemberLinks(sql: Sql, memberId: string, kind: LinkKind | null = null) {
   await sql`
     -- all organizations
-    delete from member_links where member_id = ${memberId}`;
-}
-
-export async function deleteEmailLinks(sql: Sql, memberId: string) {
-  await sql`
-    -- all organizations
-    delete from member_links where kind = 'email' and member_id = ${memberId}`;
+    delete from member_links
+    where member_id = ${memberId} and (${kind}::text is null or kind = ${kind})`;
 }
 
 /** The new address in the member's newest link. */
@@ -224,19 +212,14 @@ type PendingInvitation = {
   email: string;
   role: Role;
   expires_at: Date;
-  created_at: Date;
 };
 
 export async function listInvitations(sql: Sql, orgId: string) {
   return await sql<PendingInvitation[]>`
-    select id, email, role, expires_at, created_at
+    select id, email, role, expires_at
     from member_links
     where org_id = ${orgId} and kind = 'invitation' and ${isLive(sql)}
     order by created_at desc, id desc`;
-}
-
-export async function findInvitation(sql: Sql, orgId: string, id: string) {
-  return (await listInvitations(sql, orgId)).find((invitation) => invitation.id === id);
 }
 
 export type ListedMember = {
@@ -277,13 +260,6 @@ export async function findMemberRoleByEmail(sql: Sql, orgId: string, email: stri
   const [row] = await sql<MemberRole[]>`
     ${memberRoles(sql, orgId)} and m.email_key = lower(${email})`;
   return row;
-}
-
-/** Serializes role changes of an organization until the transaction ends. */
-export async function lockRoles(sql: Sql, orgId: string): Promise<boolean> {
-  const { count } = await sql`
-    select from organizations where id = ${orgId} for no key update`;
-  return count > 0;
 }
 
 export async function countOwners(sql: Sql, orgId: string): Promise<number> {

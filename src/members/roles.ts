@@ -1,6 +1,7 @@
 import { type Actor, changesOf, recordAct } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { lockOrganization } from '../organizations/queries.ts';
 import type { Role } from '../sessions/session.ts';
 import { type InviteTools, inviteOperator, type OwnerWriter } from './invite.ts';
 import {
@@ -8,7 +9,6 @@ import {
   deleteRole,
   findCredentials,
   findMemberRole,
-  lockRoles,
   saveRole,
   setOperator,
 } from './queries.ts';
@@ -47,7 +47,7 @@ export async function removeMember(db: Db, writer: OwnerWriter, memberId: string
 
 /** Serializes role changes, so that two owners cannot remove each other at the same moment. */
 async function lockMember(tx: Sql, orgId: string, memberId: string) {
-  await lockRoles(tx, orgId);
+  await lockOrganization(tx, orgId);
   const member = await findMemberRole(tx, orgId, memberId);
   if (!member) throw notFound('member');
   return member;

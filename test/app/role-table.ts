@@ -193,7 +193,6 @@ const organization: Record<string, RouteAccess> = {
   'POST /settings/members/:id/role': 'owner',
   'GET /settings/members/:id/remove': 'owner',
   'POST /settings/members/:id/remove': 'owner',
-  'GET /settings/members/invitations/:id/withdraw': 'owner',
   'POST /settings/members/invitations/:id/withdraw': 'owner',
   'GET /settings/canned-texts': 'viewer',
   'POST /settings/canned-texts': 'editor',

@@ -1,6 +1,5 @@
 import { commandActor, commandWriter } from '../../src/audit/acts.ts';
 import { type InviteTools, inviteMember, inviteOperator } from '../../src/members/invite.ts';
-import { listInvitations } from '../../src/members/queries.ts';
 import { createResetLink } from '../../src/members/reset.ts';
 import { newToken } from '../../src/sessions/session.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
@@ -21,7 +20,6 @@ export const memberEntries: readonly ScreenEntry[] = [
   { name: 'settings-members', as: 'owner', path: memberPage('') },
   { name: 'settings-member-role', as: 'owner', path: memberPage('/role') },
   { name: 'settings-member-remove', as: 'owner', path: memberPage('/remove') },
-  { name: 'settings-member-withdraw', as: 'owner', path: withdrawPage },
   { name: 'operator', as: 'operator', path: '/operator' },
   { name: 'operator-organization-new', as: 'operator', path: '/operator/organizations/new' },
   { name: 'operator-organization', as: 'operator', path: operatedPage },
@@ -69,12 +67,6 @@ function memberPage(act: string) {
     await invitationPage(scene);
     return `/o/${full.slug}/settings/members${act && `/${member}${act}`}`;
   };
-}
-
-async function withdrawPage(scene: BrowserScene) {
-  await invitationPage(scene);
-  const [invitation] = await listInvitations(scene.db, scene.full.id);
-  return `/o/${scene.full.slug}/settings/members/invitations/${invitation!.id}/withdraw`;
 }
 
 function operatedPage({ empty }: BrowserScene) {

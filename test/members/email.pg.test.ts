@@ -7,7 +7,7 @@ import type { JobPayloads } from '../../src/jobs.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { inviteMember } from '../../src/members/invite.ts';
-import { mailConfirmation, mailNotice } from '../../src/members/mail.ts';
+import { mailLink, mailNotice } from '../../src/members/mail.ts';
 import { hashPassword } from '../../src/members/password.ts';
 import { createResetLink } from '../../src/members/reset.ts';
 import { makeOrganization } from '../support/make/rows.ts';
@@ -61,7 +61,7 @@ async function mailsTo(email: string) {
 async function request({ post }: Pick<Browser, 'post'>, email: string) {
   assert.equal((await post('/account/email', { email })).status, 303);
   await runJobs('members.mail_confirmation', (payload) =>
-    mailConfirmation({ db, appMailer, secrets, publicUrl }, payload),
+    mailLink({ db, appMailer, secrets, publicUrl }, 'email', payload),
   );
   const mail = (await mailsTo(email)).at(-1) ?? '';
   return /https:\/\/askback\.test(\/account\/email\/[\w-]{43})/.exec(mail)?.[1] ?? '';

@@ -4,8 +4,9 @@ import { commandActor, commandWriter } from '../../src/audit/acts.ts';
 import { inTransaction } from '../../src/lib/db/db.ts';
 import { joinByInvitation } from '../../src/members/invite.ts';
 import { followGroups } from '../../src/members/oidc.ts';
-import { type LiveLink, lockRoles, saveRole } from '../../src/members/queries.ts';
+import { type LiveLink, saveRole } from '../../src/members/queries.ts';
 import { changeRole, removeMember } from '../../src/members/roles.ts';
+import { lockOrganization } from '../../src/organizations/queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -63,7 +64,7 @@ for (const [what, act, refused] of acts) {
     await joinOrganization(db, { org: orgId, member: before, role: 'owner' });
     await db`update memberships set group_role = 'viewer' where member_id = ${memberId}`;
     const doing = await db.begin(async (tx) => {
-      await lockRoles(tx, orgId);
+      await lockOrganization(tx, orgId);
       const waiting = Promise.allSettled([act({ orgId, memberId })]);
       await untilLockWaits(db);
       await saveRole(tx, { orgId, memberId, role: 'owner' });

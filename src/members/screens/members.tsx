@@ -28,7 +28,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { ActMenu, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { ActMenu, counted, DataTable } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import {
@@ -44,7 +44,6 @@ import {
 import { validatePassword } from '../password.ts';
 import {
   findCredentials,
-  findInvitation,
   findLink,
   findMemberRole,
   type ListedMember,
@@ -120,21 +119,6 @@ export const memberScreens = (tools: MemberTools) =>
       if (!(await removal.catch(whenRefused('last_owner'))))
         return showRemove(c, member, { typed: {}, errors: { '': lastOwnerText } });
       return redirectToList(c, member, 'Member removed.');
-    })
-    .get('/invitations/:id/withdraw', async (c) => {
-      const { orgId } = requireProvedOwner(c);
-      const invitation = await findInvitation(tools.db, orgId, idParam(c, 'member'));
-      if (!invitation) throw notFound('invitation');
-      const body = (
-        <Confirm
-          action={`${listPath(c)}/invitations/${invitation.id}/withdraw`}
-          button="Withdraw"
-          cancel={listPath(c)}
-        >
-          <p>The link in the invitation of {invitation.email} stops working.</p>
-        </Confirm>
-      );
-      return renderSettings(c, { setting: 'members', title: 'Withdraw invitation', body });
     })
     .post('/invitations/:id/withdraw', async (c) => {
       const owner = requireProvedOwner(c);
@@ -228,10 +212,8 @@ async function showList(
         />
         <p class="sub">{counted(members.length, 'member')}</p>
       </Part>
-      <Part id="pending" title="Pending invitations">
-        {invitations.length === 0 ? (
-          <EmptyState title="No pending invitations" />
-        ) : (
+      {invitations.length === 0 ? null : (
+        <Part id="pending" title="Pending invitations">
           <DataTable
             caption="Pending invitations"
             columns={['Email', 'Role', { head: 'Expires', before: 'Expires ' }, actionColumn]}
@@ -240,17 +222,20 @@ async function showList(
                 <bdi>{email}</bdi>,
                 capital(role),
                 <Time at={expires_at} />,
-                <LinkButton
-                  href={`${path}/invitations/${id}/withdraw`}
-                  text="Withdraw"
-                  about={`the invitation of ${email}`}
-                  mini
-                />,
+                <form method="post" action={`${path}/invitations/${id}/withdraw`}>
+                  <button
+                    type="submit"
+                    class="mini"
+                    aria-label={`Withdraw the invitation of ${email}`}
+                  >
+                    Withdraw
+                  </button>
+                </form>,
               ],
             }))}
           />
-        )}
-      </Part>
+        </Part>
+      )}
       <Part id="invite" title="Invite a member">
         <form method="post" action={path} class="card stack measure">
           <FormErrors form={form} />
