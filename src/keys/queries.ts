@@ -86,25 +86,6 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
     order by created_at desc, id desc`;
 }
 
-type KeyPage = { revoked: boolean; page: number; limit: number };
-
-export async function pageOfKeys(sql: Sql, orgId: string, { revoked, page, limit }: KeyPage) {
-  const some = sql`org_id = ${orgId} and (revoked_at is not null) = ${revoked}`;
-  const [keys, counted] = await Promise.all([
-    sql<ListedKey[]>`
-      -- all organizations
-      select ${fields(sql)}
-      from api_keys
-      where ${some}
-      order by created_at desc, id desc
-      limit ${limit} offset ${(page - 1) * limit}`,
-    sql<{ total: number }[]>`
-      -- all organizations
-      select count(*)::int as total from api_keys where ${some}`,
-  ]);
-  return { keys, total: one(counted).total };
-}
-
 export async function findKey(sql: Sql, orgId: string, id: string): Promise<ListedKey | undefined> {
   const [row] = await sql<ListedKey[]>`
     select ${fields(sql)} from api_keys where org_id = ${orgId} and id = ${id}`;

@@ -56,14 +56,7 @@ export function rateHeaders(isKnown: boolean, { rateLimit, used, resets_in_secon
 export const expiryChoices = ['30d', '90d', '365d', 'never'] as const;
 
 const dayMs = 86_400_000;
-const nearDays = 14;
 
 export function expiryOf(choice: (typeof expiryChoices)[number], now: Date): Date | null {
   return choice === 'never' ? null : new Date(now.getTime() + Number.parseInt(choice, 10) * dayMs);
-}
-
-export function expiryState(expiresAt: Date, now: Date): 'over' | 'near' | 'far' {
-  const left = expiresAt.getTime() - now.getTime();
-  if (left <= 0) return 'over';
-  return left < nearDays * dayMs ? 'near' : 'far';
 }

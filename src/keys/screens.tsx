@@ -18,11 +18,11 @@ import {
   SubmitOrCancel,
   statusOf,
 } from '../web/app/forms.tsx';
-import { counted, DataTable, EmptyState, LinkSegments, PagedList } from '../web/app/lists.tsx';
+import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createKey, getKey, revokeKey } from './manage.ts';
-import { type ListedKey, pageOfKeys } from './queries.ts';
-import { expiryChoices, expiryOf, expiryState } from './rules.ts';
+import { type ListedKey, listKeys } from './queries.ts';
+import { expiryChoices, expiryOf } from './rules.ts';
 
 type KeyScreenTools = { db: Db; secrets: Secrets; publicUrl: string };
 
@@ -130,12 +130,11 @@ const permission = { read: 'Read', write: 'Read and write' } as const;
 async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeyScreenTools) {
   const owner = requireRole(c, 'owner');
   const { page, limit } = parsePage(c.req.queries());
-  const revoked = c.req.query('state') === 'revoked';
-  const { keys, total } = await pageOfKeys(db, owner.orgId, { revoked, page, limit });
+  const all = await listKeys(db, owner.orgId);
+  const keys = all.toSorted((one, other) => +isRevoked(one) - +isRevoked(other));
   const secret = v.safeParse(NewKey, takeOneTimeSecret(c, secrets, owner));
   const made = secret.success ? secret.output : null;
   const here = listPath(c);
-  const now = new Date();
   const body = (
     <>
       {made ? (
@@ -153,43 +152,32 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
         }
       >
         <p class="sub">
-          {counted(total, revoked ? 'revoked key' : 'key')}. Anyone with a key can act on behalf of{' '}
+          {counted(keys.length, 'key')}. Anyone with a key can act on behalf of{' '}
           {c.var.organization.name}.
         </p>
-        <LinkSegments
-          label="Keys"
-          links={[
-            { text: 'In use', href: here, current: !revoked },
-            { text: 'Revoked', href: `${here}?state=revoked`, current: revoked },
-          ]}
-        />
         <PagedList
-          meta={{ page, limit, total }}
-          at={(other) => `${here}?${revoked ? 'state=revoked&' : ''}page=${other}`}
+          meta={{ page, limit, total: keys.length }}
+          at={(other) => `${here}?page=${other}`}
           empty={
-            <EmptyState title={revoked ? 'No revoked keys' : 'No keys yet'} icon="key">
-              {revoked ? null : (
-                <p>Create a key to read responses and send surveys from your own programs.</p>
-              )}
+            <EmptyState title="No keys yet" icon="key">
+              <p>Create a key to read responses and send surveys from your own programs.</p>
             </EmptyState>
           }
         >
           <DataTable
-            caption="API keys, newest first"
+            caption="API keys, newest first, revoked ones last"
             nowrap
             columns={[
               'Name',
               'Permission',
               { head: 'Last used', before: 'Used ' },
               { head: 'Created', phone: 'absent' },
-              revoked
-                ? { head: 'Revoked', before: 'Revoked ' }
-                : { head: 'Expires', before: 'Expiry: ' },
+              { head: 'Expires', before: 'Expiry: ' },
               { head: 'Actions', hidden: true, number: true },
             ]}
-            rows={keys.map((key) => ({
+            rows={keys.slice((page - 1) * limit, page * limit).map((key) => ({
               current: key.id === made?.id,
-              cells: cellsOf(key, { here, now }),
+              cells: cellsOf(key, here),
             }))}
           />
         </PagedList>
@@ -199,7 +187,9 @@ async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeySc
   return renderSettings(c, { setting: 'api-keys', body });
 }
 
-function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
+const isRevoked = ({ revoked_at }: ListedKey) => revoked_at !== null;
+
+function cellsOf(key: ListedKey, here: string) {
   return [
     <>
       <bdi>{key.name}</bdi>
@@ -212,8 +202,8 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
       <span class="soft none">Never</span>
     ),
     <Time at={key.created_at} show="day" />,
-    key.revoked_at ? <Time at={key.revoked_at} show="ago" /> : <Expiry expiry={key} now={now} />,
-    key.revoked_at ? null : (
+    <Expiry {...key} />,
+    isRevoked(key) ? null : (
       <LinkButton
         href={`${here}/${key.id}/revoke`}
         text="Revoke"
@@ -225,10 +215,9 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
   ];
 }
 
-function Expiry({ expiry: { expires_at }, now }: { expiry: ListedKey; now: Date }) {
+function Expiry({ expires_at, revoked_at }: ListedKey) {
+  if (revoked_at) return <State kind="skipped">Revoked</State>;
   if (!expires_at) return 'Never';
-  const state = expiryState(expires_at, now);
-  if (state === 'over') return <State kind="failed">Expired</State>;
-  const day = <Time at={expires_at} show="day" />;
-  return state === 'near' ? <State kind="warning">{day}</State> : day;
+  if (expires_at.getTime() <= Date.now()) return <State kind="failed">Expired</State>;
+  return <Time at={expires_at} show="day" />;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { expiryOf, expiryState, formatKey, parseKey } from '../../src/keys/rules.ts';
+import { expiryOf, formatKey, parseKey } from '../../src/keys/rules.ts';
 
 const idBytes = new Uint8Array(8).fill(7);
 const secretBytes = new Uint8Array(32).fill(9);
@@ -35,12 +35,4 @@ test('expiryOf adds the chosen days, or returns null for never', () => {
     ends.map((end) => end?.toISOString()),
     ['2026-03-02T12:00:00.123Z', '2026-05-01T12:00:00.123Z', '2027-01-31T12:00:00.123Z', undefined],
   );
-});
-
-test('expiryState is near in the last fourteen days', () => {
-  const now = new Date('2026-01-31T12:00:00Z');
-  const states = [-1, 0, 1, 14 * 86_400_000 - 1, 14 * 86_400_000].map((ms) =>
-    expiryState(new Date(now.getTime() + ms), now),
-  );
-  assert.deepEqual(states, ['over', 'over', 'near', 'near', 'far']);
 });
