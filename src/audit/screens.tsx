@@ -151,13 +151,6 @@ function Filters({ here, query, form }: FiltersProps) {
 
 function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEventRow) {
   const { name, changes = {}, ...rest } = details;
-  const remarks = Object.entries(rest).filter(([, value]) => isShown(value));
-  const isBrief = ([, value]: (typeof remarks)[number]) =>
-    value === true || typeof value === 'number';
-  const others = remarks.filter((remark) => !isBrief(remark));
-  const brief = remarks
-    .filter(isBrief)
-    .map(([key, value]) => (value === true ? titleOfField(key) : `${titleOfField(key)} ${value}`));
   return [
     <span class="words" title={request_id ? `${act}, request ${request_id}` : act}>
       {capital(sentenceOf(act))}
@@ -171,12 +164,13 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
           {capital(titleOfField(field))}: <Value value={from} /> → <Value value={to} />
         </span>
       ))}
-      {brief.length > 0 ? <span class="sub block">{capital(brief.join(', '))}</span> : null}
-      {others.map(([key, value]) => (
-        <span class="sub block">
-          {capital(titleOfField(key))}: <Value value={value} />
-        </span>
-      ))}
+      {Object.entries(rest).map(([key, value]) =>
+        isShown(value) ? (
+          <span class="sub block">
+            {capital(titleOfField(key))}: <Value value={value} />
+          </span>
+        ) : null,
+      )}
     </span>,
     <>
       <bdi title={titleOf(actor_kind, actor) === actor ? undefined : actor}>
@@ -205,6 +199,7 @@ const titleOfField = (field: string) => field.replaceAll('_', ' ').replaceAll('.
 
 function Value({ value }: { value: unknown }) {
   if (value === null || value === '') return <>none</>;
+  if (value === true) return <>yes</>;
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return <Time at={value} />;
   const text = Array.isArray(value) ? value.join(', ') : String(value);
   return <>{/^[a-z_]+$/.test(text) ? text.replaceAll('_', ' ') : text}</>;
