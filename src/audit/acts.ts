@@ -133,8 +133,6 @@ export const jobTitles = {
 
 type ActingJob = keyof typeof jobTitles;
 
-export const isActingJob = (name: string): name is ActingJob => Object.hasOwn(jobTitles, name);
-
 export const jobActor = (name: ActingJob): Actor => ({ kind: 'job', id: null, name });
 
 export const jobWriter = (orgId: string, name: ActingJob): Writer => ({

@@ -8,14 +8,13 @@ import { Page, parseList, readJson } from '../lib/paging/page.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Time } from '../web/app/badges.tsx';
 import { Day, Field, LinkButton, optionalText, Select } from '../web/app/forms.tsx';
-import { DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
+import { DataTable, EmptyState, PagedList, withQuery } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import {
   type Act,
   type AuditChange,
   actorKinds,
   acts,
-  isActingJob,
   jobTitles,
   sentenceOf,
 } from './acts.ts';
@@ -75,13 +74,13 @@ async function showEvents(c: Context<ScreenEnv>, db: Db) {
     <Part
       id="audit"
       title="Audit"
-      act={<LinkButton href={addressOf(`${here}/export`, query)} download text="Export" />}
+      act={<LinkButton href={withQuery(`${here}/export`, query)} download text="Export" />}
     >
       <p class="sub">Who changed what, and when. Kept for 400 days.</p>
       <Filters here={here} query={query} form={form} />
       <PagedList
         meta={meta}
-        at={(other) => addressOf(here, { ...query, page: other })}
+        at={(other) => withQuery(here, { ...query, page: String(other) })}
         empty={
           <EmptyState
             title={isFiltered ? 'No matching actions' : 'No actions yet'}
@@ -105,12 +104,6 @@ async function showEvents(c: Context<ScreenEnv>, db: Db) {
     </Part>
   );
   return renderSettings(c, { setting: 'audit', body });
-}
-
-function addressOf(path: string, query: Record<string, string | number | null>): string {
-  const entries = Object.entries(query).filter(([, value]) => value !== null && value !== 1);
-  const search = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
-  return search.size === 0 ? path : `${path}?${search}`;
 }
 
 type FiltersProps = Pick<ReturnType<typeof read>, 'query' | 'form'> & { here: string };
@@ -182,12 +175,10 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
   ];
 }
 
-const titleOf = (kind: AuditEventRow['actor_kind'], actor: string): string =>
-  kind === 'job' && isActingJob(actor)
-    ? jobTitles[actor]
-    : kind === 'command'
-      ? actorNames.command
-      : actor;
+const titleOf = (kind: AuditEventRow['actor_kind'], actor: string): string => {
+  if (kind === 'command') return actorNames.command;
+  return (kind === 'job' && (jobTitles as Record<string, string>)[actor]) || actor;
+};
 
 function isShown(value: unknown): boolean {
   if (value === null || value === false || (Array.isArray(value) && value.length === 0))
@@ -199,7 +190,7 @@ const titleOfField = (field: string) => field.replaceAll('_', ' ').replaceAll('.
 
 function Value({ value }: { value: unknown }) {
   if (value === null || value === '') return <>none</>;
-  if (value === true) return <>yes</>;
+  if (typeof value === 'boolean') return <>{value ? 'yes' : 'no'}</>;
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return <Time at={value} />;
   const text = Array.isArray(value) ? value.join(', ') : String(value);
   return <>{/^[a-z_]+$/.test(text) ? text.replaceAll('_', ' ') : text}</>;
