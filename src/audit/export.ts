@@ -2,13 +2,7 @@ import type { Db } from '../lib/db/db.ts';
 import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { csvLine } from '../lib/export/export.ts';
 import { type Actor, recordAct, sentenceOf } from './acts.ts';
-import {
-  type AuditEventRow,
-  type AuditFilter,
-  deleteSurplusEvents,
-  listOrganizationsOverLimit,
-  matchFilter,
-} from './queries.ts';
+import { type AuditEventRow, type AuditFilter, matchFilter } from './queries.ts';
 
 const batchSize = 1000;
 
@@ -67,22 +61,10 @@ export const recordExport = (
   act: 'responses.exported' | 'contacts.exported' | 'people.exported',
 ) => recordAct(db, { orgId, actor, act });
 
-/** Rows per statement, to keep transactions short. */
-const maxDeleted = 5000;
-/** Per organization. A key that writes at its rate limit reaches this in a week. */
-const maxOfPrograms = 1_000_000;
-
-/**
- * Deletes events after 400 days. If an organization has too many events, also deletes the oldest events of keys and
- * visitors, so that a program in a loop cannot fill the disk. Events of members and operators stay for 400 days.
- */
-export async function cleanUpAudit({ db, max = maxOfPrograms }: { db: Db; max?: number }) {
-  await deleteRows(
+/** Deletes events after 400 days, except the receipts of deleted organizations. */
+export const cleanUpAudit = ({ db }: { db: Db }) =>
+  deleteRows(
     db,
     'audit_events',
     db`at < now() - interval '400 days' and act <> 'organization.deleted'`,
   );
-  for (const orgId of await listOrganizationsOverLimit(db, max)) {
-    while ((await deleteSurplusEvents(db, orgId, { max, limit: maxDeleted })) === maxDeleted);
-  }
-}

@@ -51,44 +51,6 @@ export const matchFilter = (sql: Sql, orgId: OrgId, { from, to, actor, act }: Au
   ${actor ? sql`and actor_kind = ${actor}` : sql``}
   ${act ? sql`and act = ${act}` : sql``}`;
 
-export async function listOrganizationsOverLimit(sql: Sql, max: number): Promise<string[]> {
-  const rows = await sql<{ org_id: string }[]>`
-    -- organization: caller
-    select org_id
-    from audit_events
-    where org_id is not null
-    group by org_id
-    having count(*) > ${max}`;
-  return rows.map(({ org_id }) => org_id);
-}
-
-/** Deletes events of keys and visitors that are older than the organization's newest `max` events. */
-export async function deleteSurplusEvents(
-  sql: Sql,
-  orgId: string,
-  { max, limit }: { max: number; limit: number },
-): Promise<number> {
-  const { count } = await sql`
-    with last as materialized (
-      select at, id
-      from audit_events
-      where org_id = ${orgId}
-      order by at desc, id desc
-      offset ${max} limit 1
-    )
-    delete from audit_events
-    where org_id = ${orgId} and id in (
-      select e.id
-      from last
-      join audit_events e on e.org_id = ${orgId} and (e.at, e.id) <= (last.at, last.id)
-      where e.actor_kind in ('key', 'visitor')
-      order by e.at, e.id
-      limit ${limit}
-      for update of e skip locked
-    )`;
-  return count;
-}
-
 /** Replaces contact ids with the keyed hash of the address, so that events no longer identify the contact. */
 export async function replaceContactTargets(
   sql: Sql,

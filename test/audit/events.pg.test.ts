@@ -96,28 +96,3 @@ test('cleanUpAudit deletes events after 400 days', async () => {
     ['399 days 23 hours 59 minutes'],
   );
 });
-
-test('cleanUpAudit only deletes surplus events of keys and visitors', async () => {
-  const [crowd, other] = [await audited(), await audited()];
-  const program = { kind: 'key', id: null, name: 'loop' } as const;
-  await crowd.act({ details: { name: 'by a command' } });
-  await crowd.act({ actor: { kind: 'member', id: null, name: 'Ann' } });
-  await crowd.act({ actor: jobActor('retention') });
-  await crowd.act({ actor: { kind: 'visitor', id: null, name: 'visitor' } });
-  for (let n = 0; n < 30; n += 1) await crowd.act({ actor: program, details: { name: `${n}` } });
-  for (let n = 0; n < 10; n += 1) await other.act({ actor: program });
-
-  await cleanUpAudit({ db, max: 10 });
-
-  const left = (await crowd.list()).data;
-  assert.deepEqual(
-    left.map(({ actor_kind, details }) => details['name'] ?? actor_kind),
-    [...Array.from({ length: 10 }, (_, n) => `${29 - n}`), 'job', 'member', 'by a command'],
-  );
-  assert.equal((await other.list()).data.length, 10);
-  const [{ bytes } = { bytes: NaN }] = await db<{ bytes: number }[]>`
-    select sum(pg_column_size(e.*))::int as bytes
-    from audit_events e
-    where org_id = ${crowd.orgId} and actor_kind = 'key'`;
-  assert.ok(bytes <= 10 * 600, `${bytes} bytes`);
-});
