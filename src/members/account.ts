@@ -3,7 +3,7 @@ import { changesOf } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
-import { deleteSession, deleteSessions, renewProof } from '../sessions/queries.ts';
+import { deleteSessions, renewProof } from '../sessions/queries.ts';
 import type { SignedInMember } from '../sessions/session.ts';
 import { recordAccountAct } from './account-acts.ts';
 import type { OwnAccount } from './codes.ts';
@@ -50,18 +50,17 @@ export async function changePassword(
   return true;
 }
 
-export async function endOneSession(db: Db, { memberId, actor }: OwnAccount, id: string) {
+/** Ends one session of the member, or all `except` this one. */
+export async function endSessions(
+  db: Db,
+  { memberId, actor }: OwnAccount,
+  which: { id: string } | { except: string },
+) {
   await inTransaction(db, async (tx) => {
-    if (!(await deleteSession(tx, memberId, id))) throw notFound('session');
-    await recordAccountAct(tx, { memberId, actor, act: 'session.ended' });
-  });
-}
-
-export async function endOtherSessions(db: Db, { memberId, actor }: OwnAccount, except: string) {
-  await inTransaction(db, async (tx) => {
-    const ended = await deleteSessions(tx, memberId, { except });
-    if (ended === 0) return;
-    await recordAccountAct(tx, { memberId, actor, act: 'session.ended', details: { ended } });
+    const ended = await deleteSessions(tx, memberId, which);
+    if (ended > 0)
+      await recordAccountAct(tx, { memberId, actor, act: 'session.ended', details: { ended } });
+    else if ('id' in which) throw notFound('session');
   });
 }
 

@@ -50,12 +50,12 @@ export async function changeOrganization(
     const before = await lockOrganization(tx, orgId);
     if (!before) throw notFound('organization');
     refuseOtherVersion(versionOfOrganization(before), ifMatch);
-    const { slug, ...settings } = changedFields(before, change);
+    const { slug, ...settings } = change;
     await refuseUnknownZone(tx, settings);
     if (slug !== undefined) await changeSlug(tx, orgId, slug);
     if (Object.keys(settings).length > 0) await updateOrganization(tx, orgId, settings);
     if (logo !== undefined) await replaceLogo(tx, writer, logo);
-    const changes = changesOf(before, { slug, ...settings });
+    const changes = changesOf(before, change);
     const target = { kind: 'organization', id: orgId };
     if (Object.keys(changes).length > 0) {
       await recordAct(tx, { ...writer, act: 'organization.changed', target, details: { changes } });
@@ -66,17 +66,6 @@ export async function changeOrganization(
 
 export const versionOfOrganization = ({ updated_at, ...organization }: OrganizationRow) =>
   versionOf(organization, Object.keys(organization) as (keyof typeof organization)[]);
-
-type TextChange = Omit<OrganizationChange, 'logo'>;
-
-function changedFields(before: OrganizationRow, change: TextChange): TextChange {
-  const changed = Object.entries(change).filter(
-    ([name, value]) =>
-      value !== undefined &&
-      JSON.stringify(value) !== JSON.stringify(before[name as keyof TextChange]),
-  );
-  return Object.fromEntries(changed);
-}
 
 /** Postgres must know the time zone too: it computes the reports, and Node computes pages and mails. */
 async function refuseUnknownZone(tx: Sql, { time_zone }: OrganizationSettings) {

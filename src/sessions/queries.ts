@@ -110,19 +110,16 @@ export async function deleteSessionOf(sql: Sql, tokenHash: Buffer) {
   return row;
 }
 
-export async function deleteSession(sql: Sql, memberId: string, id: string): Promise<boolean> {
-  const { count } = await sql`delete from sessions where member_id = ${memberId} and id = ${id}`;
-  return count > 0;
-}
-
+/** Deletes the session `id`, or all `except` one, or all. */
 export async function deleteSessions(
   sql: Sql,
   memberId: string,
-  { except = null }: { except?: string | null } = {},
+  { id = null, except = null }: { id?: string | null; except?: string | null } = {},
 ): Promise<number> {
   const { count } = await sql`
     delete from sessions
-    where member_id = ${memberId} and (${except}::uuid is null or id <> ${except}::uuid)`;
+    where member_id = ${memberId} and (${id}::uuid is null or id = ${id})
+      and (${except}::uuid is null or id <> ${except})`;
   return count;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AuditedAct, commandActor, jobActor, recordAct } from '../../src/audit/acts.ts';
+import { type AuditedAct, commandActor, recordAct } from '../../src/audit/acts.ts';
 import { cleanUpAudit, exportEvents } from '../../src/audit/export.ts';
 import { type AuditEventRow, type AuditFilter, listEvents } from '../../src/audit/queries.ts';
 import { inTransaction } from '../../src/lib/db/db.ts';

@@ -35,8 +35,7 @@ import {
   changeName,
   changePassword,
   deviceName,
-  endOneSession,
-  endOtherSessions,
+  endSessions,
   findProofs,
 } from '../account.ts';
 import { countProof } from '../attempts.ts';
@@ -81,11 +80,11 @@ export const accountScreens = (tools: MemberTools) =>
     })
     .post('/password', (c) => setPassword(c, tools))
     .post('/sessions/end', async (c) => {
-      await endOtherSessions(tools.db, ownAccount(c), c.var.member.sessionId);
+      await endSessions(tools.db, ownAccount(c), { except: c.var.member.sessionId });
       return redirectToAccount(c, 'You were signed out of all other sessions.');
     })
     .post('/sessions/:id/end', async (c) => {
-      await endOneSession(tools.db, ownAccount(c), idParam(c, 'session'));
+      await endSessions(tools.db, ownAccount(c), { id: idParam(c, 'session') });
       return redirectToAccount(c, 'Session ended.');
     })
     .route('/email', emailScreens(tools))

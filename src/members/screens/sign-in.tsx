@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { notFound, Refusal } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { clientAddress } from '../../lib/http/client-address.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import type { Log } from '../../lib/log/log.ts';
@@ -38,6 +38,7 @@ import {
   checkPasskey,
   createAuthenticationOptions,
   findRelyingParty,
+  type ProvedPasskey,
   proveByPasskey,
   signInByPasskey,
 } from '../passkeys.ts';
@@ -177,18 +178,27 @@ export const passkeyScreens = (tools: MemberTools) =>
       c.header('Cache-Control', 'no-store');
       return c.json(options);
     })
-    .post('/sign-in/passkey', async (c) => {
-      const proved = await readPasskey(c, tools);
-      if (typeof proved === 'object' && (await signInByPasskey(tools, c, proved)))
-        return c.redirect(nextOf(c), 303);
-      return redirectRefused(c, proved, '/sign-in');
-    })
-    .post('/account/prove/passkey', signedIn(tools), async (c) => {
-      const proved = await readPasskey(c, tools);
-      if (typeof proved === 'object' && (await proveByPasskey(tools.db, c.var.member, proved)))
-        return c.redirect(nextOf(c), 303);
-      return redirectRefused(c, proved, '/account/prove');
-    });
+    .post('/sign-in/passkey', (c) =>
+      usePasskey(c, tools, { back: '/sign-in', use: (passkey) => signInByPasskey(tools, c, passkey) }),
+    )
+    .post('/account/prove/passkey', signedIn(tools), (c) =>
+      usePasskey(c, tools, {
+        back: '/account/prove',
+        use: (passkey) => proveByPasskey(tools.db, c.var.member, passkey),
+      }),
+    );
+
+type PasskeyUse = { back: string; use: (passkey: ProvedPasskey) => Promise<boolean> };
+
+async function usePasskey(c: Context, tools: MemberTools, { back, use }: PasskeyUse) {
+  const proved = await readPasskey(c, tools);
+  if (typeof proved === 'object' && (await use(proved))) return c.redirect(nextOf(c), 303);
+  const text =
+    proved === 'late'
+      ? 'The passkey request expired. Try again.'
+      : 'This passkey is unknown or was refused. Sign in another way.';
+  return redirectWith(c, withNext(back, nextOf(c)), text, 'failed');
+}
 
 /**
  * Returns the passkey that answered this browser's challenge. Counts the attempt before the challenge is consumed, so
@@ -205,14 +215,6 @@ async function readPasskey(c: Context, tools: MemberTools) {
   const proved = await checkPasskey({ db: tools.db, relyingParty }, { credential, challenge });
   if (proved) await uncount();
   return proved ?? 'refused';
-}
-
-function redirectRefused(c: Context, result: object | 'late' | 'refused', back: string) {
-  const text =
-    result === 'late'
-      ? 'The passkey request expired. Try again.'
-      : 'This passkey is unknown or was refused. Sign in another way.';
-  return redirectWith(c, withNext(back, nextOf(c)), text, 'failed');
 }
 
 export function getRelyingParty({ publicUrl }: MemberTools) {
@@ -331,13 +333,7 @@ export const proveScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .use('/account/prove', signedIn(tools))
     .get('/account/prove', (c) => showProve(c, tools))
-    .post('/account/prove', async (c) => {
-      if (!tools.settings.signIn.byPassword) {
-        throw new Refusal(
-          'forbidden',
-          'Password sign-in is off. Confirm with a passkey or single sign-on.',
-        );
-      }
+    .post('/account/prove', requirePasswords(tools), async (c) => {
       const form = await readForm(c, ProveForm);
       if (form.errors) return await showProve(c, tools, form);
       const { member } = c.var;
