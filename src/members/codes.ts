@@ -54,7 +54,6 @@ export async function turnOnCodes(
   });
 }
 
-/** Replaces the recovery codes. */
 export async function renewRecoveryCodes(db: Db, { memberId, actor }: OwnAccount) {
   const codes = await findCodes(db, memberId);
   if (!codes?.totp_since) {
@@ -113,7 +112,6 @@ export async function checkSecondStep(
   return count > 0;
 }
 
-/** Binds a sealed secret to its member. */
 const sealContext = (memberId: string) => ({ owner: 'member', id: memberId });
 
 const alreadyOn = () =>
@@ -200,7 +198,6 @@ export function totpCode(secret: Uint8Array, step: number): string {
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** The content of the QR code for an authenticator app. */
 export function totpUrl(secret: Uint8Array, email: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
   // URLSearchParams would write spaces as plus signs, and some apps show the plus signs.

@@ -143,13 +143,12 @@ export type InviteTools = {
   db: Db;
   secrets: Pick<Secrets, 'seal'>;
   publicUrl: string;
-  /** Also mails the invitation. */
   mails: boolean;
 };
 
 type Invitation = {
   email: string;
-  role: Role;
+  role?: Role;
   isOperator?: boolean;
   /** The link is shown to somebody other than the recipient, so using it doesn't prove the address. */
   isShown?: boolean;
@@ -159,25 +158,21 @@ type Invitation = {
 export const inviteMember = (
   tools: InviteTools,
   { orgId, actor }: OwnerWriter,
-  invitation: Invitation,
-) => invite(tools, { isOperator: false, isShown: true, ...invitation, orgId, actor });
+  invitation: Invitation & { role: Role },
+) => invite(tools, actor, { ...invitation, orgId });
 
 export const inviteOperator = (tools: InviteTools, actor: Actor, email: string) =>
-  invite(tools, { orgId: null, role: null, isOperator: true, isShown: true, email, actor });
-
-type AnyInvitation = Omit<Required<Invitation>, 'role'> & {
-  orgId: string | null;
-  role: Role | null;
-  actor: Actor;
-};
+  invite(tools, actor, { email, isOperator: true });
 
 /** Limits abuse: an invitation mails any address in this server's name. Replaced and withdrawn ones count too. */
 const maxInvitationsPerDay = 100;
 
 async function invite(
   { db, secrets, publicUrl, mails }: InviteTools,
-  { actor, isShown, email, orgId, role, isOperator }: AnyInvitation,
+  actor: Actor,
+  invitation: Invitation & { orgId?: string },
 ) {
+  const { email, orgId = null, role = null, isOperator = false, isShown = true } = invitation;
   const token = newToken();
   const id = await inTransaction(db, async (tx) => {
     if (orgId) await refuseInvitation(tx, { orgId, email, actor });
@@ -204,9 +199,10 @@ async function invite(
 /** Binds the sealed token to its invitation until the mail is written. */
 export const sealedFor = (linkId: string) => ({ owner: 'invitation', id: linkId });
 
-type NewInvitation = { orgId: string; email: string; actor: Actor };
-
-async function refuseInvitation(tx: Sql, { orgId, email, actor }: NewInvitation) {
+async function refuseInvitation(
+  tx: Sql,
+  { orgId, email, actor }: { orgId: string; email: string; actor: Actor },
+) {
   if (!(await lockOrganization(tx, orgId))) throw notFound('organization');
   if (await findMemberRoleByEmail(tx, orgId, email)) {
     throw new Refusal('conflict', 'this person is already a member of the organization', {

@@ -65,7 +65,6 @@ export async function mailReset(
   });
 }
 
-/** Notifies a member of a change of credentials. */
 export async function mailNotice(
   { db, appMailer, publicUrl }: Omit<MailLinkTools, 'secrets'>,
   { id, member_id, act, at, to }: JobPayloads['members.mail_notice'],

@@ -67,7 +67,6 @@ export async function markEmailProved(sql: Sql, memberId: string) {
     where id = ${memberId} and email_proved_at is null`;
 }
 
-/** Returns false if nothing changed. */
 export async function setOperator(sql: Sql, memberId: string, isOperator: boolean) {
   const { count } = await sql`
     update members
@@ -154,7 +153,6 @@ export async function consumeLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
   return link;
 }
 
-/** Marks all invitations of a verified address as used. */
 export async function consumeInvitations(sql: Sql, email: string) {
   return await sql<LiveLink[]>`
     -- all organizations
