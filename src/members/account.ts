@@ -82,16 +82,23 @@ export type AccountProofs = {
   passkeys: number;
   codesSince: Date | null;
   recoveryCodes: number;
+  /** The new email, until its link is opened. */
+  pendingEmail: string | null;
 };
 
 export async function findProofs(sql: Sql, memberId: string): Promise<AccountProofs | undefined> {
   const [row] = await sql<AccountProofs[]>`
+    -- all organizations
     select password_hash is not null as "hasPassword", sso_issuer as "ssoIssuer",
            totp_since as "codesSince",
            (select count(*)::int from passkeys where member_id = m.id) as passkeys,
            (select count(*)::int
             from recovery_codes
-            where member_id = m.id and used_at is null) as "recoveryCodes"
+            where member_id = m.id and used_at is null) as "recoveryCodes",
+           (select email
+            from member_links
+            where kind = 'email' and member_id = m.id and used_at is null and expires_at > now()
+            limit 1) as "pendingEmail"
     from members m
     where id = ${memberId}`;
   return row;

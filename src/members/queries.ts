@@ -183,18 +183,6 @@ export async function deleteMemberLinks(sql: Sql, memberId: string, kind: LinkKi
     where member_id = ${memberId} and (${kind}::text is null or kind = ${kind})`;
 }
 
-/** The new address in the member's newest link. */
-export async function findPendingEmail(sql: Sql, memberId: string): Promise<string | undefined> {
-  const [link] = await sql<{ email: string }[]>`
-    -- all organizations
-    select email
-    from member_links
-    where kind = 'email' and member_id = ${memberId} and ${isLive(sql)}
-    order by created_at desc
-    limit 1`;
-  return link?.email;
-}
-
 export async function countResetLinks(sql: Sql, memberId: string): Promise<number> {
   return one(
     await sql<{ count: number }[]>`

@@ -60,7 +60,6 @@ import {
   removePasskey,
 } from '../passkeys.ts';
 import { validatePassword } from '../password.ts';
-import { findPendingEmail } from '../queries.ts';
 import { consumeHandshake, type MemberTools, setHandshake } from '../sign-in.ts';
 import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
 import { CodeForm, getRelyingParty, PasskeyForm } from './sign-in.tsx';
@@ -119,17 +118,16 @@ type InvalidForms = { name?: FormState; password?: FormState };
 async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: InvalidForms = {}) {
   const { member } = c.var;
   const { byPassword } = tools.settings.signIn;
-  const [proofs, passkeys, sessions, pendingEmail] = await Promise.all([
+  const [proofs, passkeys, sessions] = await Promise.all([
     findProofs(tools.db, member.id),
     listPasskeys(tools.db, member.id),
     listSessions(tools.db, member.id),
-    findPendingEmail(tools.db, member.id),
   ]);
   if (!proofs) throw notFound('account');
   const body = (
     <>
       <div class="grid half level">
-        <ProfilePart member={member} pending={pendingEmail} form={forms.name} />
+        <ProfilePart member={member} pending={proofs.pendingEmail} form={forms.name} />
         {byPassword ? (
           <PasswordPart
             email={member.email}
@@ -152,8 +150,7 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: Inv
 
 type ProfilePartProps = {
   member: SignedInMember;
-  /** The new email, until its link is opened. */
-  pending: string | undefined;
+  pending: string | null;
   form: FormState | undefined;
 };
 
