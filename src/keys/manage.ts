@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { recordAct, type Writer } from '../audit/acts.ts';
-import { notFound } from '../errors.ts';
-import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import { deleteRows } from '../lib/db/delete-in-batches.ts';
-import { findKey, insertKey, type ListedKey, type Permission, revokeLiveKey } from './queries.ts';
+import { getKey, type KeyRow, type ListedKey, type Permission, revokeLiveKey } from './queries.ts';
 import { formatKey } from './rules.ts';
 
 export async function createKey(db: Db, writer: Writer, options: KeyOptions) {
   return await inTransaction(db, async (tx) => {
-    const key = await issueKey(tx, writer.orgId, options).catch(refuseUnknownOrganization);
+    const key = await issueKey(tx, writer.orgId, options);
     const { name, permission, expires_at } = key;
     await recordAct(tx, {
       ...writer,
@@ -18,10 +17,6 @@ export async function createKey(db: Db, writer: Writer, options: KeyOptions) {
     });
     return key;
   });
-}
-
-function refuseUnknownOrganization(error: unknown): never {
-  throw violates(error, 'api_keys_belong_to_organization') ? notFound('organization') : error;
 }
 
 /** Revokes a key. Revoking it again keeps the first time. */
@@ -35,18 +30,17 @@ export async function revokeKey(db: Db, writer: Writer, id: string): Promise<Lis
   });
 }
 
-export async function getKey(sql: Sql, orgId: string, id: string): Promise<ListedKey> {
-  const key = await findKey(sql, orgId, id);
-  if (!key) throw notFound('key');
-  return key;
-}
-
 type KeyOptions = { name: string; permission?: Permission; expires_at?: Date | null };
 
 export async function issueKey(sql: Sql, orgId: string, options: KeyOptions) {
   const { key, publicId, secretHash } = formatKey(randomBytes(8), randomBytes(32));
   const { name, permission = 'read', expires_at = null } = options;
-  const row = await insertKey(sql, orgId, { publicId, secretHash, name, permission, expires_at });
+  const row = one(
+    await sql<KeyRow[]>`
+      insert into api_keys (org_id, name, public_id, secret_hash, permission, expires_at)
+      values (${orgId}, ${name}, ${publicId}, ${secretHash}, ${permission}, ${expires_at})
+      returning id, org_id, name, permission, expires_at, revoked_at, created_at`,
+  );
   return { ...row, key };
 }
 

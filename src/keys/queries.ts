@@ -1,3 +1,4 @@
+import { notFound } from '../errors.ts';
 import { one, type Part, type Sql, whenDiskFull } from '../lib/db/db.ts';
 import type { KeyParts } from './rules.ts';
 
@@ -47,13 +48,7 @@ export async function countRequests(sql: Sql, requests: readonly Credentials[]) 
   );
 }
 
-type NewKey = KeyParts & {
-  name: string;
-  permission: Permission;
-  expires_at: Date | null;
-};
-
-type KeyRow = {
+export type KeyRow = {
   id: string;
   org_id: string;
   name: string;
@@ -62,15 +57,6 @@ type KeyRow = {
   revoked_at: Date | null;
   created_at: Date;
 };
-
-export async function insertKey(sql: Sql, orgId: string, key: NewKey): Promise<KeyRow> {
-  return one(
-    await sql<KeyRow[]>`
-      insert into api_keys (org_id, name, public_id, secret_hash, permission, expires_at)
-      values (${orgId}, ${key.name}, ${key.publicId}, ${key.secretHash}, ${key.permission}, ${key.expires_at})
-      returning id, org_id, name, permission, expires_at, revoked_at, created_at`,
-  );
-}
 
 export type ListedKey = KeyRow & { public_id: string; last_used_at: Date | null };
 
@@ -86,10 +72,11 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
     order by created_at desc, id desc`;
 }
 
-export async function findKey(sql: Sql, orgId: string, id: string): Promise<ListedKey | undefined> {
-  const [row] = await sql<ListedKey[]>`
+export async function getKey(sql: Sql, orgId: string, id: string): Promise<ListedKey> {
+  const [key] = await sql<ListedKey[]>`
     select ${fields(sql)} from api_keys where org_id = ${orgId} and id = ${id}`;
-  return row;
+  if (!key) throw notFound('key');
+  return key;
 }
 
 /** Returns undefined if the key is unknown or already revoked. */

@@ -20,8 +20,8 @@ import {
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
-import { createKey, getKey, revokeKey } from './manage.ts';
-import { type ListedKey, listKeys } from './queries.ts';
+import { createKey, revokeKey } from './manage.ts';
+import { getKey, type ListedKey, listKeys } from './queries.ts';
 import { expiryChoices, expiryOf } from './rules.ts';
 
 type KeyScreenTools = { db: Db; secrets: Secrets; publicUrl: string };

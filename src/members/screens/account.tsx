@@ -26,7 +26,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { counted, DataTable } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import { QrCode } from '../../web/qr-code.tsx';
@@ -266,9 +266,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
           ? passkeysText
           : 'You can’t add passkeys here, because the address of this server isn’t https with a host name.'}
       </p>
-      {passkeys.length === 0 ? (
-        isPossible && <EmptyState title="No passkeys yet" icon="key" />
-      ) : (
+      {passkeys.length === 0 ? null : (
         <DataTable
           caption="Passkeys"
           columns={[
