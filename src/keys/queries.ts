@@ -89,10 +89,6 @@ export async function revokeLiveKey(sql: Sql, orgId: string, id: string) {
   return row;
 }
 
-export async function recordKeyUse(sql: Sql, { id, org_id }: { id: string; org_id: string }) {
-  await sql`update api_keys set last_used_at = now() where org_id = ${org_id} and id = ${id}`;
-}
-
 export type RateCount = {
   /** Requests in the current clock minute, including this one. */
   used: number;

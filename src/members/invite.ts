@@ -5,7 +5,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { Line } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isKnownZone, lockOrganization, updateOrganization } from '../organizations/queries.ts';
@@ -14,7 +14,6 @@ import { tryAgain } from '../web/app/error-screens.tsx';
 import { hashPassword } from './password.ts';
 import {
   consumeLink,
-  countInvitations,
   countOwners,
   findMemberRole,
   findMemberRoleByEmail,
@@ -210,7 +209,19 @@ async function refuseInvitation(
     });
   }
   if (actor.kind === 'command') return;
-  const { count, next_in_seconds } = await countInvitations(tx, orgId, maxInvitationsPerDay);
+  const { count, next_in_seconds } = one(
+    await tx<{ count: number; next_in_seconds: number }[]>`
+      select count(*)::int as count,
+             greatest(1, ceil(extract(epoch from min(at) + interval '24 hours' - now())))::int as next_in_seconds
+      from (
+        select at
+        from audit_events
+        where org_id = ${orgId} and at > now() - interval '24 hours' and act = 'member.invited'
+          and actor_kind <> 'command'
+        order by at desc
+        limit ${maxInvitationsPerDay}
+      ) newest`,
+  );
   if (count < maxInvitationsPerDay) return;
   throw new Refusal(
     'rate_limited',

@@ -8,7 +8,6 @@ import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
 import { noticeSubjects } from './account-acts.ts';
 import { sealedFor } from './invite.ts';
 import {
-  countResetLinks,
   findCredentials,
   findCredentialsById,
   findLink,
@@ -53,7 +52,12 @@ export async function mailReset(
   { email }: JobPayloads['members.mail_reset'],
 ) {
   const member = await findCredentials(db, email);
-  if (!member || (await countResetLinks(db, member.id)) >= maxResetLinks) return;
+  if (!member) return;
+  const links = await db`
+    -- all organizations
+    select from member_links
+    where kind = 'reset' and member_id = ${member.id} and used_at is null and expires_at > now()`;
+  if (links.length >= maxResetLinks) return;
   const { token, linkId } = await inTransaction(db, (tx) =>
     insertReset(tx, member.id, { actor: visitorActor(), provesEmail: true }),
   );

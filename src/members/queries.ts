@@ -162,35 +162,12 @@ export async function consumeInvitations(sql: Sql, email: string) {
     returning ${linkFields(sql)}`;
 }
 
-/** Replaces the welcome link. Returns false once there is a member. */
-export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer) {
-  const { count } = await sql`
-    -- all organizations
-    with ended as (
-      delete from member_links where kind = 'welcome'
-    )
-    insert into member_links (token_hash, kind, expires_at)
-    select ${tokenHash}, 'welcome', now() + ${validFor.welcome}::interval
-    where not exists (select from members)`;
-  return count > 0;
-}
-
 /** Ends the links that set a new password or email of a member, or those of one kind. */
 export async function deleteMemberLinks(sql: Sql, memberId: string, kind: LinkKind | null = null) {
   await sql`
     -- all organizations
     delete from member_links
     where member_id = ${memberId} and (${kind}::text is null or kind = ${kind})`;
-}
-
-export async function countResetLinks(sql: Sql, memberId: string): Promise<number> {
-  return one(
-    await sql<{ count: number }[]>`
-      -- all organizations
-      select count(*)::int as count
-      from member_links
-      where kind = 'reset' and member_id = ${memberId} and ${isLive(sql)}`,
-  ).count;
 }
 
 type PendingInvitation = {
@@ -268,23 +245,6 @@ export async function saveRole(
 
 export async function deleteRole(sql: Sql, orgId: string, memberId: string) {
   await sql`delete from memberships where org_id = ${orgId} and member_id = ${memberId}`;
-}
-
-/** Counts the invitations of the last 24 hours, up to `max`, and the seconds until the next is allowed. */
-export async function countInvitations(sql: Sql, orgId: string, max: number) {
-  return one(
-    await sql<{ count: number; next_in_seconds: number }[]>`
-      select count(*)::int as count,
-             greatest(1, ceil(extract(epoch from min(at) + interval '24 hours' - now())))::int as next_in_seconds
-      from (
-        select at
-        from audit_events
-        where org_id = ${orgId} and at > now() - interval '24 hours' and act = 'member.invited'
-          and actor_kind <> 'command'
-        order by at desc
-        limit ${max}
-      ) newest`,
-  );
 }
 
 export const ranks: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, owner: 3 };

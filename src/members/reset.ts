@@ -23,7 +23,6 @@ import {
   lockMember,
   type MemberName,
   markEmailProved,
-  replaceWelcomeLink,
   saveRole,
   setPassword,
 } from './queries.ts';
@@ -114,8 +113,15 @@ export async function resetPassword(
 /** Creates the link for the first member and ends earlier ones. Returns undefined once there is a member. */
 export async function createWelcomeLink(db: Db, publicUrl: string): Promise<string | undefined> {
   const token = newToken();
-  const isMade = await replaceWelcomeLink(db, hashToken(token));
-  return isMade ? `${publicUrl}/welcome/${token}` : undefined;
+  const { count } = await db`
+    -- all organizations
+    with ended as (
+      delete from member_links where kind = 'welcome'
+    )
+    insert into member_links (token_hash, kind, expires_at)
+    select ${hashToken(token)}, 'welcome', now() + interval '24 hours'
+    where not exists (select from members)`;
+  return count > 0 ? `${publicUrl}/welcome/${token}` : undefined;
 }
 
 /** True while the link works and there is no member yet. */

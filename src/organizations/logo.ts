@@ -5,7 +5,6 @@ import { notFound, Refusal } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { type PictureHeader, readPictureHeader } from '../lib/pictures/picture-header.ts';
 import { isUuid } from '../lib/validation/parse.ts';
-import { deleteLogo, findLogo, type NamedLogo, saveLogo } from './queries.ts';
 
 const yearSeconds = 31_536_000;
 const soonSeconds = 300;
@@ -17,7 +16,12 @@ const soonSeconds = 300;
 export const logoPages = ({ db }: { db: Db }) =>
   new Hono().get('/:id/:name', async (c) => {
     const { id, name } = c.req.param();
-    const logo = isUuid(id) ? await findLogo(db, id) : undefined;
+    if (!isUuid(id)) throw notFound('logo');
+    const [logo] = await db<{ type: PictureHeader['type']; bytes: Buffer; name: string }[]>`
+      select l.type, l.bytes, o.logo as name
+      from organization_logos l
+      join organizations o on o.id = l.org_id
+      where l.org_id = ${id} and o.logo is not null`;
     if (!logo) throw notFound('logo');
     const keep =
       logo.name === name
@@ -33,30 +37,34 @@ export const logoPages = ({ db }: { db: Db }) =>
   });
 
 /** Validates an uploaded logo and names it by its hash. */
-export function readLogo(bytes: Uint8Array): NamedLogo {
+export function readLogo(bytes: Uint8Array) {
   if (bytes.length > maxLogoBytes) throw invalid('must have at most 256 KiB');
   const header = readPictureHeader(bytes);
   if (!header) throw invalid('must be a PNG, JPEG or WebP');
-  const sides = [header.width, header.height];
-  if (Math.max(...sides) > maxSide)
+  if (Math.max(header.width, header.height) > maxSide)
     throw invalid(`must be at most ${maxSide} pixels wide and high`);
-  if (Math.min(...sides) < minSide)
-    throw invalid(`must be at least ${minSide} pixels wide and high`);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  return { name: `${hash}.${endings[header.type]}`, picture: { ...header, bytes } };
+  return { name: `${hash}.${endings[header.type]}`, ...header, bytes };
 }
 
 const invalid = (complaint: string) =>
   new Refusal('invalid', `the logo ${complaint}`, { code: 'invalid_logo' });
 
-export async function replaceLogo(tx: Sql, writer: Writer, logo: NamedLogo | null) {
-  const target = { kind: 'organization', id: writer.orgId };
+type Logo = ReturnType<typeof readLogo>;
+
+export async function replaceLogo(tx: Sql, writer: Writer, logo: Logo | null) {
+  const { orgId } = writer;
+  const act = { ...writer, target: { kind: 'organization', id: orgId } };
+  await tx`update organizations set logo = ${logo && logo.name}, updated_at = now() where id = ${orgId}`;
+  const { count } = await tx`delete from organization_logos where org_id = ${orgId}`;
   if (logo) {
-    await saveLogo(tx, writer.orgId, logo);
-    const { width, height } = logo.picture;
-    await recordAct(tx, { ...writer, act: 'logo.changed', target, details: { width, height } });
-  } else if (await deleteLogo(tx, writer.orgId)) {
-    await recordAct(tx, { ...writer, act: 'logo.removed', target });
+    const { type, width, height, bytes } = logo;
+    await tx`
+      insert into organization_logos (org_id, type, width, height, bytes)
+      values (${orgId}, ${type}, ${width}, ${height}, ${Buffer.from(bytes)})`;
+    await recordAct(tx, { ...act, act: 'logo.changed', details: { width, height } });
+  } else if (count > 0) {
+    await recordAct(tx, { ...act, act: 'logo.removed' });
   }
 }
 
@@ -64,7 +72,6 @@ export const maxLogoBytes = 256 * 1024;
 
 /** Guards browsers against small files that decompress into huge pictures. */
 const maxSide = 2000;
-const minSide = 16;
 
 export const logoTypes = ['image/png', 'image/jpeg', 'image/webp'] as const;
 

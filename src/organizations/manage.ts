@@ -10,11 +10,9 @@ import {
   getOrganization,
   insertOrganization,
   isKnownZone,
-  isSlugTaken,
   lockOrganization,
   type OrganizationRow,
   type OrganizationSettings,
-  replaceSlug,
   updateOrganization,
 } from './queries.ts';
 
@@ -75,9 +73,22 @@ async function refuseUnknownZone(tx: Sql, { time_zone }: OrganizationSettings) {
   });
 }
 
+/** Former slugs of other organizations are taken too, because they redirect. */
 async function changeSlug(tx: Sql, orgId: string, slug: string) {
-  if (await isSlugTaken(tx, orgId, slug)) throw slugTaken(slug);
-  await replaceSlug(tx, orgId, slug).catch((error: unknown) => {
+  const taken = await tx`
+    -- all organizations
+    select from organizations where slug = ${slug} and id <> ${orgId}
+    union all
+    select from former_slugs where slug = ${slug} and org_id <> ${orgId}`;
+  if (taken.length > 0) throw slugTaken(slug);
+  await tx`
+    insert into former_slugs (slug, org_id)
+    select slug, id from organizations where id = ${orgId}
+    on conflict do nothing`;
+  await tx`delete from former_slugs where org_id = ${orgId} and slug = ${slug}`;
+  const renamed = tx`
+    update organizations set slug = ${slug}, updated_at = now() where id = ${orgId}`;
+  await renamed.catch((error: unknown) => {
     throw violates(error, 'organizations_have_distinct_slugs') ? slugTaken(slug) : error;
   });
 }

@@ -1,6 +1,5 @@
 import { notFound, Refusal } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
-import type { PictureHeader } from '../lib/pictures/picture-header.ts';
 
 /** Locks the organization until the transaction ends. */
 export async function lockOrganization(sql: Sql, orgId: string) {
@@ -12,55 +11,6 @@ export async function lockOrganization(sql: Sql, orgId: string) {
 export async function isKnownZone(sql: Sql, name: string): Promise<boolean> {
   const rows = await sql`select from pg_timezone_names where lower(name) = lower(${name})`;
   return rows.length > 0;
-}
-
-/** True if another organization has or had this slug, because former slugs redirect. */
-export async function isSlugTaken(sql: Sql, orgId: string, slug: string): Promise<boolean> {
-  const rows = await sql`
-    -- all organizations
-    select from organizations where slug = ${slug} and id <> ${orgId}
-    union all
-    select from former_slugs where slug = ${slug} and org_id <> ${orgId}`;
-  return rows.length > 0;
-}
-
-export async function replaceSlug(sql: Sql, orgId: string, slug: string) {
-  await sql`
-    insert into former_slugs (slug, org_id)
-    select slug, id from organizations where id = ${orgId}
-    on conflict do nothing`;
-  await sql`delete from former_slugs where org_id = ${orgId} and slug = ${slug}`;
-  await sql`update organizations set slug = ${slug}, updated_at = now() where id = ${orgId}`;
-}
-
-export type NamedLogo = { name: string; picture: PictureHeader & { bytes: Uint8Array } };
-
-export async function saveLogo(sql: Sql, orgId: string, { name, picture }: NamedLogo) {
-  const { type, width, height, bytes } = picture;
-  await sql`
-    insert into organization_logos (org_id, type, width, height, bytes)
-    values (${orgId}, ${type}, ${width}, ${height}, ${Buffer.from(bytes)})
-    on conflict (org_id) do update
-      set type = excluded.type, width = excluded.width, height = excluded.height,
-          bytes = excluded.bytes, changed_at = now()`;
-  await sql`update organizations set logo = ${name}, updated_at = now() where id = ${orgId}`;
-}
-
-export async function deleteLogo(sql: Sql, orgId: string): Promise<boolean> {
-  const deleted = await sql`delete from organization_logos where org_id = ${orgId}`;
-  await sql`update organizations set logo = null, updated_at = now() where id = ${orgId}`;
-  return deleted.count > 0;
-}
-
-type ServedLogo = { type: PictureHeader['type']; bytes: Buffer; name: string };
-
-export async function findLogo(sql: Sql, orgId: string): Promise<ServedLogo | undefined> {
-  const [logo] = await sql<ServedLogo[]>`
-    select l.type, l.bytes, o.logo as name
-    from organization_logos l
-    join organizations o on o.id = l.org_id
-    where l.org_id = ${orgId} and o.logo is not null`;
-  return logo;
 }
 
 export type OrganizationRow = {

@@ -13,9 +13,8 @@ function png(width: number, height: number, bytes = 100): Buffer {
 for (const [what, picture, complaint] of [
   ['256 KiB', png(100, 100, maxLogoBytes), null],
   ['a byte more', png(100, 100, maxLogoBytes + 1), /at most 256 KiB/],
-  ['2000 pixels', png(2000, 16), null],
+  ['2000 pixels', png(2000, 1), null],
   ['2001 pixels', png(16, 2001), /at most 2000 pixels/],
-  ['15 pixels', png(2000, 15), /at least 16 pixels/],
   ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), /PNG, JPEG or WebP/],
 ] as const) {
   test(`readLogo ${complaint ? 'rejects' : 'accepts'} ${what}`, () => {
