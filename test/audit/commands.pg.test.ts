@@ -110,18 +110,16 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
   ...namesWith({ none: 'it only reads' }, [
     ...['check-config', 'doctor', 'healthcheck', 'version', 'licenses', 'files'],
     ...['org', 'member', 'key', 'survey'].map((noun) => `${noun} list`),
-    ...['webhook', 'theme', 'audit', 'reporter', 'erasure'].map((noun) => `${noun} list`),
+    ...['webhook', 'theme', 'reporter', 'erasure'].map((noun) => `${noun} list`),
     ...['org show', 'audit export'],
     ...['mail preview', 'contact why', 'backup verify'],
   ]),
 };
 
-test('audit commands reject days in the wrong order', async () => {
+test('audit export rejects days in the wrong order', async () => {
   const org = await makeOrganization(db);
-  for (const name of ['audit list', 'audit export']) {
-    const words = ['--org', org, '--from', '2027-02-01', '--to', '2027-02-01'];
-    await assert.rejects(run(name, tools, words), { message: /--to must be after --from/ });
-  }
+  const words = ['--org', org, '--from', '2027-02-01', '--to', '2027-02-01'];
+  await assert.rejects(run('audit export', tools, words), { message: /--to must be after --from/ });
 });
 
 test('every command has an entry with its act', () => {
