@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { changesOf } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { deleteSessions, renewProof } from '../sessions/queries.ts';
 import type { SignedInMember } from '../sessions/session.ts';
@@ -86,22 +86,23 @@ export type AccountProofs = {
   pendingEmail: string | null;
 };
 
-export async function findProofs(sql: Sql, memberId: string): Promise<AccountProofs | undefined> {
-  const [row] = await sql<AccountProofs[]>`
-    -- all organizations
-    select password_hash is not null as "hasPassword", sso_issuer as "ssoIssuer",
-           totp_since as "codesSince",
-           (select count(*)::int from passkeys where member_id = m.id) as passkeys,
-           (select count(*)::int
-            from recovery_codes
-            where member_id = m.id and used_at is null) as "recoveryCodes",
-           (select email
-            from member_links
-            where kind = 'email' and member_id = m.id and used_at is null and expires_at > now()
-            limit 1) as "pendingEmail"
-    from members m
-    where id = ${memberId}`;
-  return row;
+export async function readProofs(sql: Sql, memberId: string) {
+  return one(
+    await sql<AccountProofs[]>`
+      -- all organizations
+      select password_hash is not null as "hasPassword", sso_issuer as "ssoIssuer",
+             totp_since as "codesSince",
+             (select count(*)::int from passkeys where member_id = m.id) as passkeys,
+             (select count(*)::int
+              from recovery_codes
+              where member_id = m.id and used_at is null) as "recoveryCodes",
+             (select email
+              from member_links
+              where kind = 'email' and member_id = m.id and used_at is null and expires_at > now()
+              limit 1) as "pendingEmail"
+      from members m
+      where id = ${memberId}`,
+  );
 }
 
 const browsers: [mark: RegExp, name: string][] = [

@@ -7,7 +7,7 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { renewProof } from '../sessions/queries.ts';
 import type { SignedInMember } from '../sessions/session.ts';
 import type { SignInSettings } from '../settings.ts';
-import { findProofs } from './account.ts';
+import { readProofs } from './account.ts';
 import { recordAccountAct } from './account-acts.ts';
 import type { OwnAccount } from './codes.ts';
 import { lockMember } from './queries.ts';
@@ -105,12 +105,9 @@ export async function removePasskey(
 ) {
   await inTransaction(db, async (tx) => {
     await lockMember(tx, memberId); // concurrent removals could remove the last two passkeys
-    const proofs = await findProofs(tx, memberId);
+    const { passkeys, hasPassword, ssoIssuer } = await readProofs(tx, memberId);
     const { byPassword, oidc } = settings.signIn;
-    const hasOtherWayIn =
-      proofs &&
-      (proofs.passkeys > 1 || (byPassword && proofs.hasPassword) || (oidc && proofs.ssoIssuer));
-    if (!hasOtherWayIn) {
+    if (passkeys <= 1 && !(byPassword && hasPassword) && !(oidc && ssoIssuer)) {
       throw new Refusal(
         'conflict',
         'This passkey is your only way to sign in. Add another passkey or a password first.',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { findProofs } from '../../src/members/account.ts';
+import { readProofs } from '../../src/members/account.ts';
 import {
   consumeInvitations,
   consumeLink,
@@ -24,7 +24,7 @@ test('lockPassword rejects a password that changed after the check', async () =>
   assert.equal(await lockPassword(db, checked), false);
 });
 
-test('findProofs counts unused credentials of the member', async () => {
+test('readProofs counts unused credentials of the member', async () => {
   const [member_id, other] = [await makeMember(db), await makeMember(db)];
   const code = (over: object) => ({
     member_id,
@@ -36,7 +36,7 @@ test('findProofs counts unused credentials of the member', async () => {
   await db`insert into recovery_codes ${db(codes)}`;
   const key = { id: 'key', member_id: other, name: 'Key', public_key: Buffer.from('key') };
   await db`insert into passkeys ${db(key)}`;
-  const proofs = await findProofs(db, member_id);
+  const proofs = await readProofs(db, member_id);
   assert.partialDeepStrictEqual(proofs, { passkeys: 0, recoveryCodes: 1, hasPassword: false });
 });
 

@@ -36,7 +36,7 @@ import {
   changePassword,
   deviceName,
   endSessions,
-  findProofs,
+  readProofs,
 } from '../account.ts';
 import { countProof } from '../attempts.ts';
 import {
@@ -94,7 +94,7 @@ export const accountScreens = (tools: MemberTools) =>
 async function setPassword(c: Context<MemberEnv>, tools: MemberTools) {
   if (!tools.settings.signIn.byPassword) throw notFound('page');
   const { member } = c.var;
-  const { hasPassword = false } = (await findProofs(tools.db, member.id)) ?? {};
+  const { hasPassword } = await readProofs(tools.db, member.id);
   if (!hasPassword) requireRecentProof(c);
   const PasswordForm = v.object({
     current_password: hasPassword ? PasswordField : v.optional(v.undefined()),
@@ -119,11 +119,10 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: Inv
   const { member } = c.var;
   const { byPassword } = tools.settings.signIn;
   const [proofs, passkeys, sessions] = await Promise.all([
-    findProofs(tools.db, member.id),
+    readProofs(tools.db, member.id),
     listPasskeys(tools.db, member.id),
     listSessions(tools.db, member.id),
   ]);
-  if (!proofs) throw notFound('account');
   const body = (
     <>
       <div class="grid half level">

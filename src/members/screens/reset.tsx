@@ -20,7 +20,7 @@ import {
 } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
-import { findProofs } from '../account.ts';
+import { readProofs } from '../account.ts';
 import { EmailField, NameField, NewPasswordField } from '../invite.ts';
 import { minPassword, validatePassword } from '../password.ts';
 import type { MemberName } from '../queries.ts';
@@ -125,7 +125,7 @@ async function showReset(
   { id, email }: MemberName,
   form = emptyForm(),
 ) {
-  const passkeys = (await findProofs(db, id))?.passkeys ?? 0;
+  const { passkeys } = await readProofs(db, id);
   return showForm(c, {
     title: 'Set a new password',
     about: 'A new password signs you out everywhere else.',

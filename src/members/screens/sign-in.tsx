@@ -30,7 +30,7 @@ import {
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
-import { findProofs } from '../account.ts';
+import { readProofs } from '../account.ts';
 import { countProof } from '../attempts.ts';
 import { PasswordField } from '../invite.ts';
 import { proveByIdentity, type SsoRefusal, signInByIdentity } from '../oidc.ts';
@@ -348,12 +348,12 @@ export const proveScreens = (tools: MemberTools) =>
 async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = emptyForm()) {
   const next = nextOf(c);
   const { id, email } = c.var.member;
-  const proofs = await findProofs(tools.db, id);
+  const proofs = await readProofs(tools.db, id);
   const { byPassword, oidc } = tools.settings.signIn;
-  const hasPassword = byPassword && proofs?.hasPassword === true;
+  const hasPassword = byPassword && proofs.hasPassword;
   const ways = {
-    passkeys: (proofs?.passkeys ?? 0) > 0 && findRelyingParty(tools.publicUrl) !== undefined,
-    sso: oidc !== null && proofs?.ssoIssuer === oidc.issuer,
+    passkeys: proofs.passkeys > 0 && findRelyingParty(tools.publicUrl) !== undefined,
+    sso: oidc !== null && proofs.ssoIssuer === oidc.issuer,
   };
   const hasAny = hasPassword || ways.passkeys || ways.sso;
   const body = (
