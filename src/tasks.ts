@@ -21,12 +21,7 @@ import type { Db } from './lib/db/db.ts';
 import { poolForGroup } from './lib/db/fair-pool.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
-import {
-  type MailLinkTools,
-  mailLink,
-  mailNotice,
-  mailReset,
-} from './members/mail.ts';
+import { type MailLinkTools, mailLink, mailNotice, mailReset } from './members/mail.ts';
 import { cleanUpMembers } from './members/sign-in.ts';
 import { mailNotification, type NotificationTools } from './notifications/mail.ts';
 import { postNotification, type SlackTools } from './notifications/slack.ts';

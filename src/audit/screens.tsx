@@ -10,14 +10,7 @@ import { Time } from '../web/app/badges.tsx';
 import { Day, Field, LinkButton, optionalText, Select } from '../web/app/forms.tsx';
 import { DataTable, EmptyState, PagedList, withQuery } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
-import {
-  type Act,
-  type AuditChange,
-  actorKinds,
-  acts,
-  jobTitles,
-  sentenceOf,
-} from './acts.ts';
+import { type Act, type AuditChange, actorKinds, acts, jobTitles, sentenceOf } from './acts.ts';
 import { exportEvents } from './export.ts';
 import { type AuditEventRow, type AuditFilter, listEvents } from './queries.ts';
 

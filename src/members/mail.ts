@@ -7,12 +7,7 @@ import { isRetryable } from '../lib/smtp/connection.ts';
 import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
 import { noticeSubjects } from './account-acts.ts';
 import { sealedFor } from './invite.ts';
-import {
-  findCredentials,
-  findCredentialsById,
-  findLink,
-  type LiveLink,
-} from './queries.ts';
+import { findCredentials, findCredentialsById, findLink, type LiveLink } from './queries.ts';
 import { insertReset } from './reset.ts';
 
 export type MailLinkTools = {

@@ -55,7 +55,7 @@ type Logo = ReturnType<typeof readLogo>;
 export async function replaceLogo(tx: Sql, writer: Writer, logo: Logo | null) {
   const { orgId } = writer;
   const act = { ...writer, target: { kind: 'organization', id: orgId } };
-  await tx`update organizations set logo = ${logo && logo.name}, updated_at = now() where id = ${orgId}`;
+  await tx`update organizations set logo = ${logo?.name ?? null}, updated_at = now() where id = ${orgId}`;
   const { count } = await tx`delete from organization_logos where org_id = ${orgId}`;
   if (logo) {
     const { type, width, height, bytes } = logo;

@@ -179,7 +179,10 @@ export const passkeyScreens = (tools: MemberTools) =>
       return c.json(options);
     })
     .post('/sign-in/passkey', (c) =>
-      usePasskey(c, tools, { back: '/sign-in', use: (passkey) => signInByPasskey(tools, c, passkey) }),
+      usePasskey(c, tools, {
+        back: '/sign-in',
+        use: (passkey) => signInByPasskey(tools, c, passkey),
+      }),
     )
     .post('/account/prove/passkey', signedIn(tools), (c) =>
       usePasskey(c, tools, {

@@ -49,7 +49,9 @@ type ScreenTools = { db: Db };
 export const generalScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showGeneral(c, tools))
-    .post('/', (c) => save(c, tools, { setting: 'general', schema: GeneralSettings, show: showGeneral }));
+    .post('/', (c) =>
+      save(c, tools, { setting: 'general', schema: GeneralSettings, show: showGeneral }),
+    );
 
 /** Settings, Texts, for owners. */
 export const textScreens = (tools: ScreenTools) =>
@@ -352,7 +354,7 @@ const DefaultTexts = v.object({
 async function changeFrom(
   values: v.InferOutput<typeof GeneralSettings> | v.InferOutput<typeof DefaultTexts>,
 ): Promise<OrganizationChange> {
-  if (!('logo' in values)) return values;
+  if ('mail_foot' in values) return values;
   const { logo, remove_logo, ...change } = values;
   if (logo) return { ...change, logo: new Uint8Array(await logo.arrayBuffer()) };
   return remove_logo ? { ...change, logo: null } : change;

@@ -28,7 +28,10 @@ export const settingsOverview = ({ db, mailbox }: OverviewTools) =>
       countSettings(db, orgId, member.id),
     ]);
     const groups = Object.entries(tilesOf({ settings, usage, counts, mailbox }))
-      .map(([group, tiles]) => [group, tiles.filter(({ name }) => maySee(organization.role, name))] as const)
+      .map(
+        ([group, tiles]) =>
+          [group, tiles.filter(({ name }) => maySee(organization.role, name))] as const,
+      )
       .filter(([, tiles]) => tiles.length > 0);
     const body = groups.map(([group, tiles]) => (
       <section aria-labelledby={`group-${group}`}>

@@ -61,7 +61,10 @@ export function SearchedList(props: SearchedListProps) {
 }
 
 /** Leaves out parameters without a value. */
-export function withQuery(path: string, query: Readonly<Record<string, string | null | undefined>>) {
+export function withQuery(
+  path: string,
+  query: Readonly<Record<string, string | null | undefined>>,
+) {
   const pairs = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
