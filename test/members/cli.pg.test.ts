@@ -131,4 +131,7 @@ test('member reset turns off codes and unlinks single sign-on on request', async
   assert.deepEqual(await left(), { codes: false, sso: true });
   await json('reset', '--email', email, '--sso');
   assert.deepEqual(await left(), { codes: false, sso: false });
+  const unlinked = await db`
+    select from audit_events where act = 'member.sso_unlinked' and target_id = ${id}`;
+  assert.equal(unlinked.length, 1);
 });
