@@ -8,8 +8,8 @@ import {
   type FileText,
   linesOfRange,
   pickRange,
-  readAhead,
   readLines,
+  readRanges,
 } from '../lib/export/export.ts';
 import type { Position } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
@@ -24,8 +24,8 @@ export async function* exportContacts(
 ): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
   if (file.format === 'csv') yield csvLine(columns(tools.db).map(({ name }) => name));
-  yield* readAhead<Position>((after, reader) =>
-    read(reader, (sql) => readContacts(sql, orgId, { ...file, after })),
+  yield* readRanges((after) =>
+    read((sql) => readContacts(sql, orgId, { ...file, after })),
   );
 }
 

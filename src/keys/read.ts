@@ -4,7 +4,6 @@ import { notFound } from '../errors.ts';
 import { type Db, one, type Part, type Sql } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import type { Replica } from '../lib/db/replica.ts';
-import type { ListReader } from '../lib/export/export.ts';
 import { type RequestEnv, watchCaller } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiEnv } from './authenticate.ts';
@@ -36,11 +35,11 @@ export function createReader(tools: ReplicaTools) {
   return { read, answer };
 }
 
-/** Reads ranges of an export as costly work of the organization. Stops when the client has gone. */
+/** Reads ranges of an export as costly work of the organization. */
 export const exportReads =
   (tools: ReplicaTools, orgId: string) =>
-  <T>({ isGone }: ListReader, work: (sql: Sql) => Promise<T>): Promise<T> =>
-    inGroup(orgId, () => readFresh(tools, orgId, work), { kind: 'exports', costly: true, isGone });
+  <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
+    inGroup(orgId, () => readFresh(tools, orgId, work), { kind: 'exports', costly: true });
 
 /** Reads from the replica if it has all writes of the organization, or else from the primary. */
 async function readFresh<T>(

@@ -21,11 +21,11 @@ import {
   type FileText,
   linesOfRange,
   pickRange,
-  readAhead,
   readLines,
+  readRanges,
 } from '../lib/export/export.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
-import { type Page, type Position, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import { inRetriedTransaction } from '../sends/mail-job.ts';
@@ -202,8 +202,8 @@ export async function* exportPeople(
 ): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
   if (format === 'csv') yield csvLine(exportColumns(tools.db).map(({ name }) => name));
-  yield* readAhead<Position>((after, reader) =>
-    read(reader, (sql) =>
+  yield* readRanges((after) =>
+    read((sql) =>
       readLines(sql`
         with ${pickRange(sql, peopleRows(sql, orgId, query), after)}
         select ${linesOfRange(sql, exportLine(sql, format, exportColumns(sql)))}

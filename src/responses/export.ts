@@ -9,8 +9,8 @@ import {
   linesOfRange,
   pickRange,
   type RangeText,
-  readAhead,
   readLines,
+  readRanges,
 } from '../lib/export/export.ts';
 import type { Position } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
@@ -30,8 +30,8 @@ export async function* exportResponses(
   const read = exportReads(tools, orgId);
   const questions = format === 'csv' ? await listQuestions(tools.db, orgId, filter.survey_id) : [];
   if (format === 'csv') yield csvLine(columnNames(Object.keys(csvCells(tools.db)), questions));
-  yield* readAhead<Position>((after, reader) =>
-    read(reader, (sql) => readRange(sql, orgId, { after, filter, format, questions })),
+  yield* readRanges((after) =>
+    read((sql) => readRange(sql, orgId, { after, filter, format, questions })),
   );
 }
 
@@ -56,7 +56,7 @@ export async function readRange(
     after,
     questions = [],
   }: ExportWish & { after: Position | null; questions?: readonly Question[] },
-): Promise<RangeText<Position>> {
+): Promise<RangeText> {
   return await readLines(sql`
     with ${matched(sql, orgId, filter)},
     ${pickRange(sql, listedRows(sql, orgId, filter), after)},

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { one, type Part, type Sql } from '../db/db.ts';
+import type { Position } from '../paging/page.ts';
 
 export const ExportFormat = v.pipe(
   v.optional(v.picklist(['csv', 'jsonl'], 'must be csv or jsonl'), 'csv'),
@@ -36,37 +37,25 @@ async function* encodeParts(parts: AsyncIterable<FileText>): AsyncGenerator<Uint
 export type FileText = string | Uint8Array;
 
 /** `last` is the position after which the next range begins, if there may be more. */
-export type RangeText<Position> = { text: FileText; last: Position | undefined };
+export type RangeText = { text: FileText; last: Position | undefined };
 
-export type ListReader = { isGone: () => boolean };
-
-/** Reads a list range by range, one range ahead of the client. */
-export async function* readAhead<Position>(
-  read: (after: Position | null, reader: ListReader) => Promise<RangeText<Position>>,
+/** Reads a list range by range, as fast as the client takes it. */
+export async function* readRanges(
+  read: (after: Position | null) => Promise<RangeText>,
 ): AsyncGenerator<FileText> {
-  let isGone = false;
-  const reader = { isGone: () => isGone };
-  try {
-    let next: Promise<RangeText<Position>> | undefined = read(null, reader);
-    while (next) {
-      const { text, last }: RangeText<Position> = await next;
-      next = last && read(last, reader);
-      next?.catch(() => {}); // thrown when it is awaited
-      if (text.length > 0) yield text;
-    }
-  } finally {
-    isGone = true;
+  let after: Position | null | undefined = null;
+  while (after !== undefined) {
+    const { text, last }: RangeText = await read(after);
+    if (text.length > 0) yield text;
+    after = last;
   }
 }
-
-/** The time keeps its microseconds, as text. */
-type RowPosition = { at: string; id: string };
 
 /** Also written in the statements below, because a literal limit lets Postgres reuse its plan. */
 const rowsOfRange = 4000;
 
 /** Two CTEs: `picked` has the rows after a position, and `last` has the position of its last row. */
-export const pickRange = (sql: Sql, source: Part, after: RowPosition | null): Part => sql`
+export const pickRange = (sql: Sql, source: Part, after: Position | null): Part => sql`
   picked as materialized (
     select *
     from ${source} ${after ? sql`and (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::uuid)` : sql``}
@@ -84,7 +73,7 @@ export const linesOfRange = (sql: Sql, line: Part): Part => sql`
   case when count(*) = 4000 then (select id from last) end as id`;
 
 /** Passes on the bytes of Postgres, because decoding and encoding them would cost more than the rest. */
-export async function readLines(statement: Part): Promise<RangeText<RowPosition>> {
+export async function readLines(statement: Part): Promise<RangeText> {
   const [text, rows, at, id] = one(await statement.raw()) as Buffer[];
   const last = Number(rows) === rowsOfRange ? { at: String(at), id: String(id) } : undefined;
   return { text: text!, last };
