@@ -25,13 +25,7 @@ export function showStarting(request: Request): Response | undefined {
   });
 }
 
-export type ErrorPageKind =
-  | 'notFound'
-  | 'tooManyRequests'
-  | 'tooLarge'
-  | 'refused'
-  | 'unavailable'
-  | 'broken';
+export type ErrorPageKind = 'notFound' | 'tooManyRequests' | 'refused' | 'unavailable' | 'broken';
 
 /** An error page without an organization's name and colour. */
 export function errorPage(kind: ErrorPageKind, language: Language): HtmlPage {
@@ -43,7 +37,7 @@ export function errorPage(kind: ErrorPageKind, language: Language): HtmlPage {
     body: (
       <>
         <h1>{title}</h1>
-        <p>{text()}</p>
+        <p>{text}</p>
       </>
     ),
   });

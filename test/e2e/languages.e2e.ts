@@ -67,7 +67,7 @@ async function everything(tag: string): Promise<Record<string, string>> {
     ),
     ...Object.fromEntries(
       (
-        ['notFound', 'tooManyRequests', 'tooLarge', 'refused', 'unavailable', 'broken'] as const
+        ['notFound', 'tooManyRequests', 'refused', 'unavailable', 'broken'] as const
       ).map((trouble) => [trouble, errorPage(trouble, language)]),
     ),
   };

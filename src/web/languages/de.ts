@@ -54,30 +54,26 @@ export const de: Texts = {
   },
   notFound: {
     title: 'Hier ist keine Umfrage',
-    text: () =>
+    text:
       'Vielleicht ist der Link unvollständig. Bitte öffnen Sie ihn noch einmal aus Ihrer E-Mail.',
   },
   tooManyRequests: {
     title: 'Einen Moment, bitte',
-    text: () =>
+    text:
       'Gerade kommen viele Anfragen aus Ihrem Netz. Bitte versuchen Sie es in einer Minute noch einmal.',
-  },
-  tooLarge: {
-    title: 'Das war zu viel',
-    text: () => 'Bitte gehen Sie zurück, kürzen Sie Ihren Text und senden Sie ihn noch einmal.',
   },
   refused: {
     title: 'Das hat nicht geklappt',
-    text: () => 'Bitte gehen Sie zur vorigen Seite zurück und versuchen Sie es dort noch einmal.',
+    text: 'Bitte gehen Sie zur vorigen Seite zurück und versuchen Sie es dort noch einmal.',
   },
   unavailable: {
     title: 'Gleich geht es weiter',
-    text: () =>
+    text:
       'Diese Seite kann gerade nicht gezeigt werden. Bitte versuchen Sie es gleich noch einmal.',
   },
   broken: {
     title: 'Hier ist etwas schiefgegangen',
-    text: () => 'Es liegt nicht an Ihnen. Bitte versuchen Sie es etwas später noch einmal.',
+    text: 'Es liegt nicht an Ihnen. Bitte versuchen Sie es etwas später noch einmal.',
   },
 
   unsubscribe: {

@@ -52,28 +52,23 @@ export const en: Texts = {
   },
   notFound: {
     title: 'There is no survey here',
-    text: () => 'The link may be incomplete. Please open it again from your email.',
+    text: 'The link may be incomplete. Please open it again from your email.',
   },
   tooManyRequests: {
     title: 'One moment, please',
-    text: () =>
-      'Many requests are coming from your network right now. Please try again in a minute.',
-  },
-  tooLarge: {
-    title: 'That was too much',
-    text: () => 'Please go back, shorten what you wrote, and send it again.',
+    text: 'Many requests are coming from your network right now. Please try again in a minute.',
   },
   refused: {
     title: 'That did not work',
-    text: () => 'Please go back to the page before and try again from there.',
+    text: 'Please go back to the page before and try again from there.',
   },
   unavailable: {
     title: 'We will be right back',
-    text: () => 'This page cannot be shown just now. Please try again in a moment.',
+    text: 'This page cannot be shown just now. Please try again in a moment.',
   },
   broken: {
     title: 'Something went wrong here',
-    text: () => 'It is not your fault. Please try again a little later.',
+    text: 'It is not your fault. Please try again a little later.',
   },
 
   unsubscribe: {

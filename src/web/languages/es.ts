@@ -51,28 +51,24 @@ export const es: Texts = {
   },
   notFound: {
     title: 'Aquí no hay ninguna encuesta',
-    text: () => 'Puede que el enlace esté incompleto. Ábralo de nuevo desde su correo electrónico.',
+    text: 'Puede que el enlace esté incompleto. Ábralo de nuevo desde su correo electrónico.',
   },
   tooManyRequests: {
     title: 'Un momento, por favor',
-    text: () =>
+    text:
       'En este momento llegan muchas solicitudes desde su red. Vuelva a intentarlo dentro de un minuto.',
-  },
-  tooLarge: {
-    title: 'Era demasiado texto',
-    text: () => 'Vuelva atrás, acorte lo que ha escrito y envíelo de nuevo.',
   },
   refused: {
     title: 'No ha funcionado',
-    text: () => 'Vuelva a la página anterior e inténtelo de nuevo desde allí.',
+    text: 'Vuelva a la página anterior e inténtelo de nuevo desde allí.',
   },
   unavailable: {
     title: 'Volvemos enseguida',
-    text: () => 'Esta página no se puede mostrar ahora. Vuelva a intentarlo dentro de un momento.',
+    text: 'Esta página no se puede mostrar ahora. Vuelva a intentarlo dentro de un momento.',
   },
   broken: {
     title: 'Algo ha fallado aquí',
-    text: () => 'No es culpa suya. Vuelva a intentarlo un poco más tarde.',
+    text: 'No es culpa suya. Vuelva a intentarlo un poco más tarde.',
   },
 
   unsubscribe: {

@@ -51,28 +51,24 @@ export const fr: Texts = {
   },
   notFound: {
     title: 'Il n’y a pas de sondage ici',
-    text: () => 'Le lien est peut-être incomplet. Veuillez l’ouvrir à nouveau depuis votre e-mail.',
+    text: 'Le lien est peut-être incomplet. Veuillez l’ouvrir à nouveau depuis votre e-mail.',
   },
   tooManyRequests: {
     title: 'Un instant, s’il vous plaît',
-    text: () =>
+    text:
       'Beaucoup de demandes arrivent de votre réseau en ce moment. Veuillez réessayer dans une minute.',
-  },
-  tooLarge: {
-    title: 'C’était trop long',
-    text: () => 'Veuillez revenir en arrière, raccourcir votre texte et le renvoyer.',
   },
   refused: {
     title: 'Cela n’a pas fonctionné',
-    text: () => 'Veuillez revenir à la page précédente et réessayer depuis celle-ci.',
+    text: 'Veuillez revenir à la page précédente et réessayer depuis celle-ci.',
   },
   unavailable: {
     title: 'De retour dans un instant',
-    text: () => 'Cette page ne peut pas être affichée pour le moment. Veuillez réessayer bientôt.',
+    text: 'Cette page ne peut pas être affichée pour le moment. Veuillez réessayer bientôt.',
   },
   broken: {
     title: 'Une erreur s’est produite ici',
-    text: () => 'Vous n’y êtes pour rien. Veuillez réessayer un peu plus tard.',
+    text: 'Vous n’y êtes pour rien. Veuillez réessayer un peu plus tard.',
   },
 
   unsubscribe: {

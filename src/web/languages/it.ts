@@ -51,27 +51,23 @@ export const it: Texts = {
   },
   notFound: {
     title: 'Qui non c’è nessun sondaggio',
-    text: () => 'Il link potrebbe essere incompleto. Lo apra di nuovo dalla Sua e-mail.',
+    text: 'Il link potrebbe essere incompleto. Lo apra di nuovo dalla Sua e-mail.',
   },
   tooManyRequests: {
     title: 'Un momento, per favore',
-    text: () => 'In questo momento arrivano molte richieste dalla Sua rete. Riprovi fra un minuto.',
-  },
-  tooLarge: {
-    title: 'Era troppo lungo',
-    text: () => 'Torni indietro, accorci il testo e lo invii di nuovo.',
+    text: 'In questo momento arrivano molte richieste dalla Sua rete. Riprovi fra un minuto.',
   },
   refused: {
     title: 'Non ha funzionato',
-    text: () => 'Torni alla pagina precedente e riprovi da lì.',
+    text: 'Torni alla pagina precedente e riprovi da lì.',
   },
   unavailable: {
     title: 'Torniamo subito',
-    text: () => 'Questa pagina non può essere mostrata in questo momento. Riprovi fra poco.',
+    text: 'Questa pagina non può essere mostrata in questo momento. Riprovi fra poco.',
   },
   broken: {
     title: 'Qui qualcosa è andato storto',
-    text: () => 'Non è colpa Sua. Riprovi un po’ più tardi.',
+    text: 'Non è colpa Sua. Riprovi un po’ più tardi.',
   },
 
   unsubscribe: {

@@ -51,27 +51,23 @@ export const nl: Texts = {
   },
   notFound: {
     title: 'Hier is geen enquête',
-    text: () => 'Misschien is de link onvolledig. Open hem opnieuw vanuit uw e-mail.',
+    text: 'Misschien is de link onvolledig. Open hem opnieuw vanuit uw e-mail.',
   },
   tooManyRequests: {
     title: 'Een moment, alstublieft',
-    text: () => 'Er komen nu veel verzoeken vanaf uw netwerk. Probeer het over een minuut opnieuw.',
-  },
-  tooLarge: {
-    title: 'Dat was te veel',
-    text: () => 'Ga terug, kort uw tekst in en verstuur hem opnieuw.',
+    text: 'Er komen nu veel verzoeken vanaf uw netwerk. Probeer het over een minuut opnieuw.',
   },
   refused: {
     title: 'Dat is niet gelukt',
-    text: () => 'Ga terug naar de vorige pagina en probeer het daar opnieuw.',
+    text: 'Ga terug naar de vorige pagina en probeer het daar opnieuw.',
   },
   unavailable: {
     title: 'We zijn zo terug',
-    text: () => 'Deze pagina kan nu niet worden getoond. Probeer het zo dadelijk opnieuw.',
+    text: 'Deze pagina kan nu niet worden getoond. Probeer het zo dadelijk opnieuw.',
   },
   broken: {
     title: 'Hier ging iets mis',
-    text: () => 'Het ligt niet aan u. Probeer het wat later opnieuw.',
+    text: 'Het ligt niet aan u. Probeer het wat later opnieuw.',
   },
 
   unsubscribe: {

@@ -52,28 +52,23 @@ export const pl: Texts = {
   },
   notFound: {
     title: 'Tu nie ma ankiety',
-    text: () => 'Link może być niepełny. Proszę otworzyć go ponownie z wiadomości e-mail.',
+    text: 'Link może być niepełny. Proszę otworzyć go ponownie z wiadomości e-mail.',
   },
   tooManyRequests: {
     title: 'Chwileczkę',
-    text: () =>
-      'W tej chwili z tej sieci przychodzi wiele żądań. Proszę spróbować ponownie za minutę.',
-  },
-  tooLarge: {
-    title: 'To było za długie',
-    text: () => 'Proszę wrócić, skrócić tekst i wysłać go ponownie.',
+    text: 'W tej chwili z tej sieci przychodzi wiele żądań. Proszę spróbować ponownie za minutę.',
   },
   refused: {
     title: 'To się nie udało',
-    text: () => 'Proszę wrócić do poprzedniej strony i spróbować stamtąd ponownie.',
+    text: 'Proszę wrócić do poprzedniej strony i spróbować stamtąd ponownie.',
   },
   unavailable: {
     title: 'Zaraz wracamy',
-    text: () => 'Tej strony nie można teraz pokazać. Proszę spróbować ponownie za chwilę.',
+    text: 'Tej strony nie można teraz pokazać. Proszę spróbować ponownie za chwilę.',
   },
   broken: {
     title: 'Coś poszło nie tak',
-    text: () => 'To nie wina czytelnika. Proszę spróbować nieco później.',
+    text: 'To nie wina czytelnika. Proszę spróbować nieco później.',
   },
 
   unsubscribe: {

@@ -51,28 +51,23 @@ export const pt: Texts = {
   },
   notFound: {
     title: 'Não há nenhuma pesquisa aqui',
-    text: () => 'O link pode estar incompleto. Abra-o novamente a partir do seu e-mail.',
+    text: 'O link pode estar incompleto. Abra-o novamente a partir do seu e-mail.',
   },
   tooManyRequests: {
     title: 'Um momento, por favor',
-    text: () =>
-      'Neste momento chegam muitos pedidos da sua rede. Tente novamente dentro de um minuto.',
-  },
-  tooLarge: {
-    title: 'O texto era longo demais',
-    text: () => 'Volte atrás, encurte o que escreveu e envie novamente.',
+    text: 'Neste momento chegam muitos pedidos da sua rede. Tente novamente dentro de um minuto.',
   },
   refused: {
     title: 'Não funcionou',
-    text: () => 'Volte à página anterior e tente novamente a partir daí.',
+    text: 'Volte à página anterior e tente novamente a partir daí.',
   },
   unavailable: {
     title: 'Voltamos já',
-    text: () => 'Esta página não pode ser mostrada agora. Tente novamente dentro de instantes.',
+    text: 'Esta página não pode ser mostrada agora. Tente novamente dentro de instantes.',
   },
   broken: {
     title: 'Algo correu mal aqui',
-    text: () => 'A culpa não é sua. Tente novamente um pouco mais tarde.',
+    text: 'A culpa não é sua. Tente novamente um pouco mais tarde.',
   },
 
   unsubscribe: {

@@ -42,12 +42,11 @@ export type Texts = {
   };
   closed: Message<[organization: string]>;
   draft: Message<[organization: string]>;
-  notFound: Message<[]>;
-  tooManyRequests: Message<[]>;
-  tooLarge: Message<[]>;
-  refused: Message<[]>;
-  unavailable: Message<[]>;
-  broken: Message<[]>;
+  notFound: Notice;
+  tooManyRequests: Notice;
+  refused: Notice;
+  unavailable: Notice;
+  broken: Notice;
 
   unsubscribe: Message<[email: string, organization: string]> & { action: string };
   unsubscribed: Message<[email: string, organization: string]> & { undo: string };
@@ -87,5 +86,7 @@ type TemplateQuestion = {
 };
 
 export type ScaleEnds = { lowest: string; highest: string };
+
+type Notice = { title: string; text: string };
 
 type Message<Values extends string[]> = { title: string; text: (...values: Values) => string };
