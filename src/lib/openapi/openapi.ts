@@ -46,7 +46,6 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
       paths[operation.path] = { ...paths[operation.path], [operation.method]: described };
     }
   }
-  addLinks(paths);
   const parameters = Object.entries(messageHeaders).map(
     ([name, description]): Parameter => ({
       name,
@@ -111,36 +110,6 @@ export const operationsOf = ({ operations }: ApiSection): Call[] =>
     return { ...operation, method, path, permission: operation.isPublic ? 'none' : needed };
   });
 
-/** Adds OpenAPI links from the id in an answer of `/things` to `/things/{id}` and the paths below it. */
-function addLinks(paths: Record<string, Record<string, Described>>) {
-  for (const [path, methods] of Object.entries(paths)) {
-    const below = Object.entries(paths)
-      .filter(
-        ([other]) =>
-          other.startsWith(path) && /^\/\{id\}(\/[a-z-]+)?$/.test(other.slice(path.length)),
-      )
-      .flatMap(([, others]) => Object.values(others));
-    if (below.length === 0) continue;
-    for (const method of ['get', 'post']) {
-      const answers = Object.entries(methods[method]?.responses ?? {})
-        .filter(([status]) => /^20[01]$/.test(status))
-        .map(([, answer]) => answer);
-      const example = answers[0]?.content?.['application/json']?.example as
-        | { data?: { id?: unknown } | { id?: unknown }[] }
-        | undefined;
-      const [item, pointer] = Array.isArray(example?.data)
-        ? [example.data[0], '/data/0/id']
-        : [example?.data, '/data/id'];
-      if (!item?.id) continue;
-      const links = below.map(({ operationId }) => [
-        operationId,
-        { operationId, parameters: { id: `$response.body#${pointer}` } },
-      ]);
-      for (const answer of answers) if (answer.content) answer.links = Object.fromEntries(links);
-    }
-  }
-}
-
 /** The parts of OpenAPI that we use. */
 export type Parameter = {
   name: string;
@@ -158,7 +127,6 @@ export type DescribedAnswer = {
   description: string;
   headers?: Record<string, unknown>;
   content?: Content;
-  links?: Record<string, { operationId: string; parameters: Record<string, string> }>;
 };
 export type Described = {
   operationId: string;
