@@ -69,26 +69,3 @@ test('one checkbox selects all responses of a page to mark as done', async () =>
   const plain = await open(false);
   assert.equal(await plain.getByText(/^Select all/).isVisible(), false);
 });
-
-test('arrow keys move between responses, but not in a note', async () => {
-  const page = await open(true);
-  await page.setViewportSize({ width: 900, height: 900 });
-  await page.locator('.messages .who a').nth(1).click();
-  await page.getByRole('link', { name: 'Back to the list' }).waitFor();
-  const address = async (name: string) =>
-    await page.getByRole('link', { name, exact: true }).getAttribute('href');
-  const [here, newer, older] = [page.url(), await address('Newer'), await address('Older')];
-  assert.ok(newer && older);
-  await page.getByLabel('Note').pressSequentially('Called');
-  await page.keyboard.press('ArrowLeft');
-  await page.getByLabel('Note').blur();
-  assert.equal(page.url(), here);
-  await page.keyboard.press('ArrowRight');
-  await page.waitForURL(`**${older}`);
-  await page.keyboard.press('ArrowLeft');
-  await page.waitForURL(here);
-  await page.keyboard.press('ArrowLeft');
-  await page.waitForURL(`**${newer}`);
-  await page.keyboard.press('#');
-  await page.locator('button[name=tag]:focus').waitFor();
-});

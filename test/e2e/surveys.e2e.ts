@@ -65,28 +65,6 @@ test('a phone has the preview below the form, with a link to it', async () => {
   assert.ok((await heading.boundingBox())!.y > 740);
 });
 
-test('a campaign form shows the local time when time zones differ', async () => {
-  const { db, empty, base } = scene;
-  const survey_id = await makeSurvey(db, empty.id);
-  await makeContact(db, { org_id: empty.id, survey_id });
-  await db`update organizations set time_zone = 'Europe/Berlin' where id = ${empty.id}`;
-  for (const [timezoneId, shown] of [
-    ['Asia/Tokyo', /^28 Mar 2027, 09:30 in your time zone$/],
-    ['Europe/Paris', null],
-  ] as const) {
-    const context = await browser.newContext({ timezoneId });
-    await signInBrowser(context, scene, 'editor');
-    const page = await context.newPage();
-    await page.goto(`${base}/o/${empty.slug}/surveys/${survey_id}/send`);
-    await page.getByLabel('Schedule').check();
-    // The clocks of Berlin change in this night.
-    await page.getByLabel('Time (Europe/Berlin)').fill('2027-03-28T01:30');
-    const hint = page.locator('[data-own-time]');
-    if (shown) assert.match(await hint.innerText(), shown);
-    else assert.equal(await hint.isVisible(), false);
-  }
-});
-
 test('the send preview shows the email of the first recipient', async () => {
   const { db, empty, base } = scene;
   const survey_id = await makeSurvey(db, empty.id);

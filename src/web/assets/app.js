@@ -37,22 +37,6 @@ function fillTimeZones() {
   }
 }
 
-/** Shows the reader's local time next to a time typed in another time zone. */
-function showOwnTimes() {
-  for (const hint of document.querySelectorAll('[data-own-time]')) {
-    const typed = Date.parse(`${hint.previousElementSibling.querySelector('input').value}Z`) || 0;
-    let at = typed;
-    for (const _ of 'ab') at += typed - clockIn(hint.dataset.ownTime, at); // twice, because of daylight saving time
-    hint.hidden = !typed || clockIn(undefined, at) === typed;
-    hint.textContent = `${new Intl.DateTimeFormat('en-GB', moments.moment).format(at)} in your time zone`;
-  }
-}
-
-const clockIn = (timeZone, at) =>
-  Date.parse(`${new Date(at).toLocaleString('sv', { timeZone }).replace(' ', 'T')}Z`);
-
-document.addEventListener('input', showOwnTimes);
-
 function ago(seconds) {
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
   return unit === 'second' ? 'just now' : relative.format(Math.round(seconds / size), unit);
@@ -78,20 +62,6 @@ document.addEventListener('keydown', ({ key, target }) => {
   open.querySelector('summary').focus();
 });
 
-// The arrow keys open the previous and the next page, except in elements that use them.
-const arrowLinks = { ArrowLeft: 'prev', ArrowRight: 'next' };
-const arrowKeyUsers = 'input, select, textarea, summary, iframe, .scroll, [contenteditable]';
-
-document.addEventListener('keydown', (event) => {
-  const { key, target } = event;
-  const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-  const rel = arrowLinks[key];
-  if (hasModifier || event.defaultPrevented || !rel || target.closest?.(arrowKeyUsers)) return;
-  if (document.documentElement.scrollWidth > document.documentElement.clientWidth) return;
-  const links = [...document.querySelectorAll(`main a[rel=${rel}]`)];
-  links.find((link) => link.checkVisibility())?.click();
-});
-
 // "Select all" checks every checkbox of its form.
 document.addEventListener('change', ({ target }) => {
   if (!target.closest?.('[data-choose-all]')) return;
@@ -103,15 +73,8 @@ document.addEventListener('change', ({ target }) => {
 function enhance() {
   showTimes();
   fillTimeZones();
-  showOwnTimes();
   const hidden = navigator.clipboard ? '[data-copy], [data-choose-all]' : '[data-choose-all]';
   for (const element of document.querySelectorAll(hidden)) element.hidden = false;
-  for (const [key, rel] of Object.entries(arrowLinks)) {
-    for (const link of document.querySelectorAll(`main a[rel=${rel}]`)) {
-      link.setAttribute('aria-keyshortcuts', key);
-      link.title = key === 'ArrowLeft' ? 'Key: left arrow' : 'Key: right arrow';
-    }
-  }
 }
 
 /** Updates the preview of a form while the reader types. A new frame replaces the old one when loaded, so nothing flickers. */

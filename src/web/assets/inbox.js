@@ -232,23 +232,18 @@ useKeys.addEventListener('change', () =>
   localStorage.setItem('askback-keys', useKeys.checked ? 'on' : 'off'),
 );
 
-// Up and down work in the list, left and right also in the pane, letters everywhere. Listens in the capture phase,
-// before the handler in app.js.
-document.addEventListener(
-  'keydown',
-  (event) => {
-    const { key, target } = event;
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (key === 'Escape' && pane().contains(target) && !target.matches('select')) return focusRow();
-    if (target.closest?.(keyUsers) || (key.length === 1 && !useKeys.checked)) return;
-    const isInList = target.closest?.('.list-pane') !== null;
-    const isStep = wide.matches && steps[key] && (isInList || !/^Arrow(Up|Down)$/.test(key));
-    if (!isStep && !press(key)) return;
-    event.preventDefault();
-    if (isStep) step(steps[key], isInList);
-  },
-  { capture: true },
-);
+// Up and down work in the list, left and right also in the pane, letters everywhere.
+document.addEventListener('keydown', (event) => {
+  const { key, target } = event;
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  if (key === 'Escape' && pane().contains(target) && !target.matches('select')) return focusRow();
+  if (target.closest?.(keyUsers) || (key.length === 1 && !useKeys.checked)) return;
+  const isInList = target.closest?.('.list-pane') !== null;
+  const isStep = wide.matches && steps[key] && (isInList || !/^Arrow(Up|Down)$/.test(key));
+  if (!isStep && !press(key)) return;
+  event.preventDefault();
+  if (isStep) step(steps[key], isInList);
+});
 
 /** Presses or focuses the control of a key. */
 function press(key) {
