@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gzip, gzipSync } from 'node:zlib';
 import type { Context, Handler } from 'hono';
+import { lazy } from '../async/memoize.ts';
 
 const minCompressedLength = 1024;
 /** Removes three quarters of the size. Higher levels take twice the time for a tenth more. */
@@ -30,21 +31,13 @@ export async function answerRead(c: Context, json: string, version?: string): Pr
 }
 
 /** Serves a page that is the same for every caller. The first request renders and compresses it. */
-export function cachedPage(headers: Headers, render: () => string | Promise<string>): Handler {
-  let rendering: Promise<{ text: string; gzipped: Uint8Array<ArrayBuffer> }> | undefined;
-
-  async function renderBoth() {
-    const text = await render();
-    return { text, gzipped: new Uint8Array(await compressed(text)) };
-  }
-
-  return async (c) => {
-    rendering ??= renderBoth();
-    const { text, gzipped } = await rendering.catch((error) => {
-      rendering = undefined;
-      throw error;
-    });
-    const tag = tagOf(text);
+export function cachedPage(headers: Headers, render: () => string): Handler {
+  const page = lazy(() => {
+    const text = render();
+    return { text, tag: tagOf(text), gzipped: new Uint8Array(gzipSync(text)) };
+  });
+  return (c) => {
+    const { text, tag, gzipped } = page();
     const all = { ...headers, ETag: tag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
     if (matchesEtag(c.req.header('if-none-match'), tag)) return c.body(null, 304, all);
     if (!acceptsGzip(c.req.header('accept-encoding'))) return c.body(text, 200, all);

@@ -28,12 +28,11 @@ export const assetRoutes = () =>
     return c.body(compressed(name));
   });
 
-/** Each asset with the files it is concatenated from. The style of the icons is generated. */
+/** Each asset with the files it is concatenated from. */
 const sources = {
   'app.css': ['tokens', 'base', 'components', 'drawings', 'screens'].map(
     (name) => `src/web/assets/css/${name}.css`,
   ),
-  'icons.css': [],
   'app.js': ['src/web/assets/app.js'],
   'inbox.js': ['src/web/assets/inbox.js'],
   'passkeys.js': ['src/web/assets/passkeys.js'],
@@ -42,15 +41,13 @@ const sources = {
   'icon.svg': ['src/web/assets/icon.svg'],
 } as const;
 
-/** The name of an asset inside the executable, which contains it plain and compressed. */
+/** The name of an asset inside the executable. */
 export const packedAsset = (name: WebAssetName) => `web/${name}`;
 
-const compressed = memoize(100, (name: WebAssetName) => {
-  const packed = `${packedAsset(name)}.gz`;
-  return new Uint8Array(
-    hasAsset(packed) ? assetBytes(packed) : gzipSync(readWebAsset(name), { level: 9 }),
-  );
-});
+const compressed = memoize(
+  100,
+  (name: WebAssetName) => new Uint8Array(gzipSync(readWebAsset(name), { level: 9 })),
+);
 
 type WebAssetName = keyof typeof sources;
 
@@ -58,13 +55,12 @@ export const webAssetNames = Object.keys(sources) as WebAssetName[];
 
 const minify = (css: string) => oneLine(css.replace(/\/\*.*?\*\//gs, ''));
 
-/** Reads an asset from the executable, or concatenates it from the checkout. */
+/** Reads an asset from the executable, or concatenates it from the checkout. The style includes the icons. */
 export function readWebAsset(name: WebAssetName): Buffer {
   const packed = packedAsset(name);
   if (hasAsset(packed)) return assetBytes(packed);
-  if (name === 'icons.css') return Buffer.from(iconStyle());
   const bytes = Buffer.concat(sources[name].map(assetBytes));
-  return name === 'app.css' ? Buffer.from(minify(bytes.toString())) : bytes;
+  return name === 'app.css' ? Buffer.from(minify(bytes.toString()) + iconStyle()) : bytes;
 }
 
 export const assetUrl = memoize(100, (name: WebAssetName) => {

@@ -1,5 +1,3 @@
-import { lazy } from '../../lib/async/memoize.ts';
-
 /**
  * Only the icons that the app uses, as the content of SVG files from lucide-static 1.62.0. License: ISC, and MIT for
  * icons that derive from Feather.
@@ -74,15 +72,14 @@ const icons = {
 export type IconName = keyof typeof icons;
 
 /** One mask for each icon, so that it takes the colour of the text. */
-export const iconStyle = lazy(() => {
+export function iconStyle(): string {
   const rules = Object.entries(icons).map(([name, inside]) => {
-    const fill = name.endsWith('-solid') ? '#000' : 'none';
-    const svg = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='${fill}' stroke='#000' stroke-width='1.9' stroke-linecap='round' stroke-linejoin='round'>${inside}</svg>`;
+    const svg = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='#000' stroke-width='1.9' stroke-linecap='round' stroke-linejoin='round'>${inside}</svg>`;
     const url = svg.replace(/[<>#]/g, (sign) => encodeURIComponent(sign).toLowerCase());
     return `.i-${name}{--i:url("data:image/svg+xml,${url}")}`;
   });
   return `@layer components{${rules.join('\n')}}\n`;
-});
+}
 
 /** Decorative: the words beside it say the same. */
 export const Icon = ({ name }: { name: IconName }) => <i class={`icon i-${name}`} />;

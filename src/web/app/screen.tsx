@@ -170,7 +170,6 @@ function Document({ title, alone = false, children }: DocumentProps) {
         <title>{[...title.filter((part) => part), 'askback'].join(' · ')}</title>
         <link rel="icon" href={assetUrl('icon.svg')} type="image/svg+xml" />
         <link rel="stylesheet" href={assetUrl('app.css')} />
-        <link rel="stylesheet" href={assetUrl('icons.css')} />
         <script src={assetUrl('htmx.js')} defer />
         <script src={assetUrl('app.js')} defer />
       </head>
