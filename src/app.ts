@@ -12,25 +12,18 @@ import { accountReads } from './keys/api.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
 import { recordWrites } from './keys/read.ts';
-import type { Secrets } from './lib/crypto/secrets.ts';
-import type { Db } from './lib/db/db.ts';
 import type { Replica } from './lib/db/replica.ts';
 import { trustProxies } from './lib/http/client-address.ts';
 import { answerError, followRequests, type RequestEnv, refuseNul } from './lib/http/http.ts';
 import { traceRequests } from './lib/http/request-spans.ts';
 import { answerNoRoute } from './lib/http/router.ts';
-import type { Log } from './lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from './lib/metrics/routes.ts';
-import type { Checks } from './lib/process/lifecycle.ts';
 import { type MailboxAccess, mailboxPages } from './mailbox/pages.tsx';
 import { llmsRoutes, mcpRoutes } from './mcp/routes.ts';
-import type { Resolver } from './operations/doctor-dns.ts';
 import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
-import type { RecentRequests } from './operations/operator/requests.ts';
 import { logoPages } from './organizations/logo.ts';
 import { erasureRoutes, peopleReads, peopleRoutes } from './people/api.ts';
-import type { ErasureFile } from './people/receipts-file.ts';
 import { segmentReads, segmentRoutes } from './people/segments-api.ts';
 import { questionPages } from './questions/pages.ts';
 import { questionReads } from './questions/results.ts';
@@ -41,12 +34,9 @@ import {
   responseReads,
   responseSearch,
 } from './responses/api.ts';
-import type { Excerpt } from './responses/events.ts';
 import { answerPages } from './responses/pages.ts';
-import { screens } from './screens.ts';
+import { type ScreenTools, screens } from './screens.ts';
 import { sendRoutes } from './sends/api.ts';
-import type { SendProgress } from './sends/send.ts';
-import type { Config, SignInSettings } from './settings.ts';
 import { summaryReads } from './summaries/api.ts';
 import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/api.ts';
 import type { BounceTools } from './suppressions/bounces.ts';
@@ -55,55 +45,28 @@ import { surveyReads, surveyRoutes } from './surveys/api.ts';
 import { tagReads, tagRoutes } from './tags/api.ts';
 import { offerResend, showErrorPage } from './web/show.ts';
 import { webhookRoutes } from './webhooks/api.ts';
-import type { SubscriberClient } from './webhooks/deliver.ts';
 import type { OwnDeliveries } from './webhooks/emit.ts';
 
-export type AppTools = MailboxAccess & {
-  db: Db;
-  log: Log;
-  settings: {
-    rateLimit: number;
-    maxContacts: number;
-    sendDeadlineSeconds: number;
-    serviceName: string;
-    bounceDomain: string | null;
-    traceUrl: string | null;
-    trustedProxies?: readonly string[];
-    securityContact?: string | null;
-    updateUrl?: string | null;
-    signIn: SignInSettings;
-    ai?: Config['ai'];
-    smtpUrl?: string | null;
-    dkim?: Config['dkim'];
-    databaseUrl?: string | null;
-    dataDir?: string;
+export type AppTools = ScreenTools &
+  MailboxAccess & {
+    settings: {
+      rateLimit: number;
+      maxContacts: number;
+      trustedProxies?: readonly string[];
+      securityContact?: string | null;
+    };
+    /** Serves API reads, unless it lacks the latest writes of the organization. */
+    replica?: Replica | undefined;
+    /** Starts the deliveries for responses that this process records. */
+    deliveries: OwnDeliveries;
+    /** Called with the address of an untrusted proxy that sends forwarding headers. */
+    onUntrustedProxy?: (peer: string) => void;
+    readReport: BounceTools['readReport'];
+    /** Everybody may sign in as a viewer, and nothing can be written. */
+    isPublicDemo?: boolean;
+    /** Undefined if metrics have their own address. */
+    metrics?: MetricsTools | undefined;
   };
-  /** Serves API reads, unless it lacks the latest writes of the organization. */
-  replica?: Replica | undefined;
-  checks: Checks;
-  /** Warnings that `/readyz` shows. They do not affect readiness. */
-  warnings?: Checks;
-  /** Recent requests, shown to operators. */
-  requests?: RecentRequests | undefined;
-  publicUrl: string;
-  outbound: SubscriberClient;
-  /** Starts the deliveries for responses that this process records. */
-  deliveries: OwnDeliveries;
-  checkTarget: (url: string) => Promise<string | null>;
-  secrets: Secrets;
-  erasureFile: ErasureFile;
-  progress: Pick<SendProgress, 'watch'>;
-  /** Replaces the name servers of this machine in tests. */
-  dns?: Resolver;
-  /** Called with the address of an untrusted proxy that sends forwarding headers. */
-  onUntrustedProxy?: (peer: string) => void;
-  excerpt: Excerpt;
-  readReport: BounceTools['readReport'];
-  /** Everybody may sign in as a viewer, and nothing can be written. */
-  isPublicDemo?: boolean;
-  /** Undefined if metrics have their own address. */
-  metrics?: MetricsTools | undefined;
-};
 
 export function createApp(tools: AppTools) {
   const findClients = trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy);

@@ -7,8 +7,6 @@ import { surveyTrend } from './home/score.tsx';
 import { homeScreens } from './home/screens.tsx';
 import { importScreens } from './importers/screens.tsx';
 import { keyScreens } from './keys/screens.tsx';
-import type { Secrets } from './lib/crypto/secrets.ts';
-import type { Db } from './lib/db/db.ts';
 import type { RequestEnv } from './lib/http/http.ts';
 import type { Log } from './lib/log/log.ts';
 import { createOidcProvider } from './lib/oidc/provider.ts';
@@ -63,22 +61,13 @@ const appPaths = [
   '/notifications',
 ];
 
-type ScreenTools = WebhookTools &
-  Pick<OperatorTools, 'checks' | 'warnings' | 'requests'> & {
-    db: Db;
-    publicUrl: string;
-    secrets: Secrets;
-    erasureFile: ErasureFile;
+export type ScreenTools = WebhookTools &
+  OperatorTools & {
     log: Log;
+    erasureFile: ErasureFile;
     excerpt: Excerpt;
-    mailbox: boolean;
     progress: Pick<SendProgress, 'watch'>;
-    settings: {
-      signIn: SignInSettings;
-      sendDeadlineSeconds: number;
-      ai?: object | null;
-    } & OperatorTools['settings'];
-    dns?: OperatorTools['dns'];
+    settings: { signIn: SignInSettings; sendDeadlineSeconds: number };
   };
 
 /** All screens of the app. */

@@ -19,8 +19,6 @@ export type NavOrganization = {
   /** Shown as counts in the navigation. */
   openDetractors?: number;
   failingWebhooks?: number;
-  /** Saved views of the inbox, listed below Responses. */
-  views?: readonly (TrailStep & { count?: number; current: boolean })[];
 };
 
 type Reader = {
@@ -298,13 +296,9 @@ function NavItems({ organization, section, views }: NavItemsProps) {
         <a href={`/o/${slug}${path}`} aria-current={place === current ? 'page' : undefined}>
           <Icon name={icon} />
           {text}
-          {count > 0 && (place !== section || views.length === 0) ? (
-            <span class={place === 'webhooks' ? 'count alarm' : 'count'} title={things}>
-              <span class="hidden">, </span>
-              {count > maxCount ? `${maxCount}+` : count}
-              <span class="hidden"> {things}</span>
-            </span>
-          ) : null}
+          {place === section && views.length > 0 ? null : (
+            <Count value={count} things={things} alarm={place === 'webhooks'} />
+          )}
         </a>
         {place === section && views.length > 0 ? (
           <ul class="views">
@@ -312,12 +306,7 @@ function NavItems({ organization, section, views }: NavItemsProps) {
               <li>
                 <a href={view.href} aria-current={view.current ? 'page' : undefined}>
                   <bdi>{view.text}</bdi>
-                  {view.count ? (
-                    <span class="count">
-                      <span class="hidden">, </span>
-                      {view.count > maxCount ? `${maxCount}+` : view.count}
-                    </span>
-                  ) : null}
+                  <Count value={view.count} />
                 </a>
               </li>
             ))}
@@ -327,6 +316,17 @@ function NavItems({ organization, section, views }: NavItemsProps) {
     );
   });
 }
+
+type CountProps = { value?: number | undefined; things?: string | undefined; alarm?: boolean };
+
+const Count = ({ value = 0, things, alarm = false }: CountProps) =>
+  value === 0 ? null : (
+    <span class={alarm ? 'count alarm' : 'count'} title={things}>
+      <span class="hidden">, </span>
+      {value > maxCount ? `${maxCount}+` : value}
+      {things ? <span class="hidden"> {things}</span> : null}
+    </span>
+  );
 
 const maxCount = 99;
 
