@@ -220,11 +220,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
       listen: settings.ASKBACK_METRICS_LISTEN ?? null,
     },
     logLevel: settings.LOG_LEVEL,
-    sockets: {
-      count: settings.LISTEN_FDS,
-      pid: settings.LISTEN_PID ?? null,
-      names: settings.LISTEN_FDNAMES,
-    },
+    sockets: { count: settings.LISTEN_FDS, pid: settings.LISTEN_PID ?? null },
     manager: {
       notifySocket: settings.NOTIFY_SOCKET ?? null,
       watchdogMs: settings.WATCHDOG_USEC ? settings.WATCHDOG_USEC / 1000 : null,
@@ -354,13 +350,6 @@ export const Settings = v.object({
   ),
   LISTEN_FDS: v.optional(whole(0, 16), '0'),
   LISTEN_PID: v.optional(whole(1, maxPid)),
-  LISTEN_FDNAMES: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => text.split(':')),
-    ),
-    '',
-  ),
   NOTIFY_SOCKET: v.optional(notifySocket),
   WATCHDOG_USEC: v.optional(whole(1, maxWatchdogUs)),
   WATCHDOG_PID: v.optional(whole(1, maxPid)),

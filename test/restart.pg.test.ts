@@ -58,19 +58,6 @@ test('a passed socket replaces HOST and PORT', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('only the socket named for metrics serves them', async () => {
-  using requests = new BoundSocket({ host: '127.0.0.1' });
-  using metrics = new BoundSocket({ host: '127.0.0.1' });
-  const named = environment({ LISTEN_FDNAMES: 'http:metrics' });
-  const service = startService(named, ['serve'], [requests.fd(), metrics.fd()]);
-  await service.ready();
-  const statuses = [metrics, requests].map(async (socket) => {
-    return (await fetch(`${addressOf(socket)}/metrics`)).status;
-  });
-  assert.deepEqual(await Promise.all(statuses), [200, 404]);
-  assert.equal(await service.stop(), 0);
-});
-
 test('a connection made before the service is ready is answered later', async () => {
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const before = serving(socket);

@@ -9,7 +9,7 @@ import { type Db, serviceLimits } from '../lib/db/db.ts';
 import { schemaState } from '../lib/db/migrate.ts';
 import { followReplica } from '../lib/db/replica.ts';
 import { httpAddress, isLoopbackHost } from '../lib/http/http-address.ts';
-import { type ListenAddress, sortPassedSockets } from '../lib/http/listen.ts';
+import type { ListenAddress } from '../lib/http/listen.ts';
 import type { Check } from '../lib/process/lifecycle.ts';
 import { openDatabase, publicUrlOf } from '../open-database.ts';
 import { countHarmfulFunctions } from '../reporters/reporters.ts';
@@ -211,15 +211,19 @@ export function watchProxies(say: (sentence: string) => void): {
 
 export type ListenAddresses = { requests: ListenAddress; metrics: ListenAddress | null };
 
-/** Sockets from the service manager take precedence over the configured addresses. */
+/** The first socket that a service manager passes. */
+const firstDescriptor = 3;
+
+/** Sockets from the service manager take precedence over HOST and PORT. */
 export function findListenAddresses({ host, port, metrics, sockets }: Config): ListenAddresses {
-  const passed = sortPassedSockets(sockets, process.pid);
-  if (typeof passed === 'string') throw new ConfigError([passed]);
-  const on = (descriptors: readonly number[]) => (descriptors.length > 0 ? { descriptors } : null);
-  return {
-    requests: on(passed.requests) ?? { host, port },
-    metrics: on(passed.metrics) ?? metrics.listen,
-  };
+  const { count, pid } = sockets;
+  if (count > 0 && pid !== process.pid) {
+    throw new ConfigError([
+      `LISTEN_PID: the sockets are for the process ${pid} and this is ${process.pid}: start this program itself there, with \`exec\` if a shell starts it`,
+    ]);
+  }
+  const descriptors = Array.from({ length: count }, (_, place) => firstDescriptor + place);
+  return { requests: count > 0 ? { descriptors } : { host, port }, metrics: metrics.listen };
 }
 
 /** Names HOST as the cause, because an unresolvable name would look like an unreachable database. */

@@ -120,27 +120,6 @@ function starting(request: Request): Response {
   return Response.json(body, { status: 503, headers: { ...headers, 'Retry-After': '1' } });
 }
 
-type PassedSockets = Readonly<{ count: number; pid: number | null; names: readonly string[] }>;
-
-/** The first passed socket, as systemd's socket activation protocol defines it. */
-const firstDescriptor = 3;
-
-/** Sockets named `metrics` are for metrics, all others for requests. */
-export function sortPassedSockets(
-  { count, pid, names }: PassedSockets,
-  ownPid: number,
-): { requests: number[]; metrics: number[] } | string {
-  if (count > 0 && pid !== ownPid) {
-    return `LISTEN_PID: the sockets are for the process ${pid} and this is ${ownPid}: start this program itself there, with \`exec\` if a shell starts it`;
-  }
-  const descriptors = Array.from({ length: count }, (_, place) => firstDescriptor + place);
-  const isForMetrics = (_: number, place: number) => names[place] === 'metrics';
-  return {
-    requests: descriptors.filter((it, place) => !isForMetrics(it, place)),
-    metrics: descriptors.filter(isForMetrics),
-  };
-}
-
 /** Opens a passed socket without listening: connections wait in its backlog. */
 function holdSocket(descriptor: number): { socket: Socket; host: string; port: number } {
   const refusal = new Refusal(
