@@ -122,6 +122,7 @@ function rememberSecret(c: Context, secret: string): Response {
 }
 
 const language = languageOf('en');
+
 function messagesPage(
   messages: readonly ReturnType<typeof shownRow>[],
   { newer, older }: { newer: string | false; older: string | false },
@@ -160,20 +161,14 @@ function messagesPage(
   });
 }
 
-function messagePage({
-  id,
-  from,
-  to,
-  subject,
-  received_at,
-  headers,
-  text,
-  html,
-}: ReturnType<typeof shownRow> & {
+type ShownMessage = ReturnType<typeof shownRow> & {
   headers: readonly { name: string; value: string }[];
   text: string;
   html: string | null;
-}): HtmlPage {
+};
+
+function messagePage({ headers, text, html, ...message }: ShownMessage): HtmlPage {
+  const { id, from, to, subject, received_at } = message;
   const page = renderPage({
     language,
     title: subject || '(no subject)',
