@@ -1,3 +1,4 @@
+import { parseAccept } from 'hono/utils/accept';
 import { lazy } from '../lib/async/memoize.ts';
 import { isLanguage } from '../lib/validation/parse.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
@@ -67,17 +68,8 @@ export function languageOf(tag: string): Language {
 /** Keeps a right-to-left name from reversing the text around it. */
 export const isolate = (name: string) => `\u2068${name}\u2069`;
 
-const maxRanges = 20;
-
 /** Selects the best translated language for an `Accept-Language` header. */
 export function preferredLanguage(header: string | null | undefined): Language {
-  const ranges = (header ?? '').split(',', maxRanges);
-  const candidates = ranges
-    .map((range) => {
-      const [, tag = '', quality = '1'] = /^\s*([\w-]+)(?:\s*;\s*q=([\d.]+))?/.exec(range) ?? [];
-      return { tag, quality: Number(quality) };
-    })
-    .filter(({ tag, quality }) => quality > 0 && isTranslated(tag))
-    .sort((one, other) => other.quality - one.quality);
-  return languageOf(candidates[0]?.tag ?? 'en');
+  const best = parseAccept(header ?? '').find(({ type, q }) => q > 0 && isTranslated(type));
+  return languageOf(best?.type ?? 'en');
 }

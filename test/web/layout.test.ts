@@ -70,11 +70,9 @@ const accepted: [header: string | null | undefined, tag: string][] = [
   ['de;q=0, it;q=0.1', 'it'],
   ['de;q=0', 'en'],
   ['PT_br', 'pt'],
-  [`${'sv,'.repeat(19)}ja`, 'ja'],
-  [`${'sv,'.repeat(20)}ja`, 'en'],
 ];
 for (const [header, tag] of accepted) {
-  test(`a browser with ${header?.slice(-30)} gets ${tag}`, () => {
+  test(`a browser with ${header} gets ${tag}`, () => {
     const language = preferredLanguage(header);
     assert.deepEqual([language.tag, language.texts], [tag, languages.get(tag)]);
   });

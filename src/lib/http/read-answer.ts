@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import type { Context, Handler } from 'hono';
+import { parseAccept } from 'hono/utils/accept';
 import { lazy } from '../async/memoize.ts';
 
 const minCompressedLength = 1024;
@@ -57,13 +58,8 @@ function matchesEtag(header: string | undefined, tag: string): boolean {
 }
 
 /** `gzip;q=0` forbids gzip. */
-export function acceptsGzip(accepted = ''): boolean {
-  return accepted.split(',').some((each) => {
-    const [coding = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
-    if (coding !== 'gzip' && coding !== '*') return false;
-    return !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-  });
-}
+export const acceptsGzip = (header = ''): boolean =>
+  parseAccept(header).some(({ type, q }) => /^(gzip|\*)$/i.test(type) && q > 0);
 
 const cursorForm = /"next_cursor":"([^"]*)"/y;
 
