@@ -2,7 +2,7 @@ import type { StoredAnswer } from '../questions/check-answers.ts';
 import type { QuestionsInput } from '../questions/definition.ts';
 import { type Category, categoryOf, type SurveyType, typeFacts } from '../survey-types.ts';
 import { templateQuestions } from '../surveys/templates.ts';
-import type { TemplateSubject } from '../web/languages/texts.ts';
+import type { TemplateSubject } from '../web/languages/en.ts';
 import sayings from './sayings.json' with { type: 'json' };
 
 /**

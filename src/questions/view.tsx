@@ -1,4 +1,4 @@
-import type { Texts } from '../web/languages/texts.ts';
+import type { Texts } from '../web/languages/en.ts';
 import { oneLine, protectFirstBreak } from '../web/layout.tsx';
 import type { StoredAnswer, StoredAnswers } from './check-answers.ts';
 import { maxAnswerText, maxOtherText, type Question } from './definition.ts';

@@ -3,7 +3,7 @@ import { optionNumbers, questionFields } from '../questions/form-fields.ts';
 import type { SurveyType } from '../survey-types.ts';
 import type { FormState } from '../web/app/forms.tsx';
 import { isTranslated, languageOf, languages } from '../web/language.ts';
-import type { TemplateSubject } from '../web/languages/texts.ts';
+import type { TemplateSubject } from '../web/languages/en.ts';
 import { flatten, listIn } from './form-fields.ts';
 
 export type Template = {

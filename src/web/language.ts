@@ -4,7 +4,7 @@ import { isLanguage } from '../lib/validation/parse.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { ar } from './languages/ar.ts';
 import { de } from './languages/de.ts';
-import { en } from './languages/en.ts';
+import { en, type Texts } from './languages/en.ts';
 import { es } from './languages/es.ts';
 import { fr } from './languages/fr.ts';
 import { it } from './languages/it.ts';
@@ -12,7 +12,6 @@ import { ja } from './languages/ja.ts';
 import { nl } from './languages/nl.ts';
 import { pl } from './languages/pl.ts';
 import { pt } from './languages/pt.ts';
-import type { ScaleEnds, Texts } from './languages/texts.ts';
 
 const names = lazy(() => new Intl.DisplayNames('en', { type: 'language' }));
 
@@ -29,7 +28,7 @@ export function languageChoices(selected: string | string[] | undefined) {
 export type Language = { tag: string; texts: Texts; direction: 'ltr' | 'rtl' };
 
 /** Labels of the lowest and highest score. */
-export function scaleEnds(type: SurveyType, texts: Texts): ScaleEnds {
+export function scaleEnds(type: SurveyType, texts: Texts) {
   if (type !== 'csat') return texts[type];
   return { lowest: texts.csat[0], highest: texts.csat[4] };
 }
@@ -41,18 +40,9 @@ export function buttonText(type: SurveyType, score: number, { thumbs }: Texts): 
   return score === 0 ? `👎 ${thumbs.lowest}` : `👍 ${thumbs.highest}`;
 }
 
-export const languages: ReadonlyMap<string, Texts> = new Map([
-  ['en', en],
-  ['de', de],
-  ['fr', fr],
-  ['es', es],
-  ['it', it],
-  ['pt', pt],
-  ['nl', nl],
-  ['pl', pl],
-  ['ar', ar],
-  ['ja', ja],
-]);
+export const languages: ReadonlyMap<string, Texts> = new Map(
+  Object.entries({ en, de, fr, es, it, pt, nl, pl, ar, ja }),
+);
 
 const primarySubtag = (tag: string) => tag.toLowerCase().split(/[-_]/)[0] ?? '';
 

@@ -9,7 +9,7 @@ import {
 } from '../../survey-types.ts';
 import type { FollowUp } from '../../surveys/texts.ts';
 import { isolate, type Language, scaleEnds } from '../../web/language.ts';
-import type { Texts } from '../../web/languages/texts.ts';
+import type { Texts } from '../../web/languages/en.ts';
 import { type HtmlPage, protectFirstBreak, renderPage, type Sender } from '../../web/layout.tsx';
 import { followUpStyle, formStyle, frameStyle } from './style.ts';
 

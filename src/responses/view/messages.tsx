@@ -9,7 +9,7 @@ import {
 import type { SurveyType } from '../../survey-types.ts';
 import type { ThanksWithLink } from '../../surveys/texts.ts';
 import type { Language } from '../../web/language.ts';
-import type { Texts } from '../../web/languages/texts.ts';
+import type { Texts } from '../../web/languages/en.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
 import { type AskedSurvey, Check, scoreInWords, senderName } from './form.tsx';
 import { formStyle, linkStyle, messageStyle } from './style.ts';

@@ -2,27 +2,15 @@ import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
 import { readerOf, renderScreen, type Screen } from './screen.tsx';
 
-/** The settings pages in order, by the last part of their path. */
-const settings = {
-  general: 'General',
-  texts: 'Texts',
-  'canned-texts': 'Canned texts',
-  mail: 'Mail',
-  usage: 'Usage',
-  members: 'Members',
-  'api-keys': 'API Keys',
-  audit: 'Audit',
-  import: 'Import',
-  tags: 'Tags',
-  notifications: 'Notifications',
+/** The settings pages by group, each with the last part of its path and its title. */
+const groups = {
+  Organization: { general: 'General', texts: 'Texts', 'canned-texts': 'Canned texts' },
+  Sending: { mail: 'Mail', usage: 'Usage' },
+  Access: { members: 'Members', 'api-keys': 'API Keys', audit: 'Audit' },
+  Data: { import: 'Import', tags: 'Tags', notifications: 'Notifications' },
 } as const;
 
-const groups = {
-  Organization: ['general', 'texts', 'canned-texts'],
-  Sending: ['mail', 'usage'],
-  Access: ['members', 'api-keys', 'audit'],
-  Data: ['import', 'tags', 'notifications'],
-} as const satisfies Record<string, readonly SettingName[]>;
+const settings = { ...groups.Organization, ...groups.Sending, ...groups.Access, ...groups.Data };
 
 export type SettingName = keyof typeof settings;
 
@@ -67,7 +55,8 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
                   Overview
                 </SettingLink>
               </ul>
-              {Object.entries(groups).map(([group, all]) => {
+              {Object.entries(groups).map(([group, titles]) => {
+                const all = Object.keys(titles) as SettingName[];
                 const names = all.filter((name) => maySee(organization.role, name));
                 return names.length === 0 ? null : (
                   <>

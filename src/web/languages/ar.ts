@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './en.ts';
 
 export const ar: Texts = {
   nps: { lowest: 'غير محتمل إطلاقًا', highest: 'محتمل جدًا' },

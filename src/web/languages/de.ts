@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './en.ts';
 
 export const de: Texts = {
   nps: { lowest: 'Sehr unwahrscheinlich', highest: 'Sehr wahrscheinlich' },

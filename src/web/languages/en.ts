@@ -1,36 +1,41 @@
-import type { Texts } from './texts.ts';
+import type { Category } from '../../survey-types.ts';
 
-export const en: Texts = {
+/** All texts of survey pages and emails. The other languages have the same. */
+export const en = {
+  /** Labels of the ends of each scale. CSAT labels all scores, lowest first. */
   nps: { lowest: 'Not at all likely', highest: 'Extremely likely' },
   ces: { lowest: 'Very difficult', highest: 'Very easy' },
-  csat: ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied'],
+  csat: ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied'] as Five,
   star5: { lowest: 'Poor', highest: 'Excellent' },
   thumbs: { lowest: 'Thumbs down', highest: 'Thumbs up' },
-  stars: (count) => (count === 1 ? '1 star' : `${count} stars`),
-  scoreOf: (score, highest) => `${score} out of ${highest}`,
+  stars: (count: number) => (count === 1 ? '1 star' : `${count} stars`),
+  scoreOf: (score: number, highest: number) => `${score} out of ${highest}`,
 
   comment: 'What is the main reason for your score?',
   optional: 'optional',
   send: 'Send answer',
+  /** Shown when a click in the email has already selected a score. */
   chosen: 'Your score is chosen. Now send it.',
   scoreMissing: 'Please choose a score first.',
-  commentTooLong: (most) => `Please shorten your comment to ${most} characters.`,
+  commentTooLong: (most: number) => `Please shorten your comment to ${most} characters.`,
   tooManyAnswers:
     'Many answers are coming from your network right now. Please wait a minute and send yours again.',
   notSaved: 'Your answer could not be saved just now. Please send it again.',
+  /** Labels of the honeypot field and link. */
   leaveEmpty: 'Please leave this field empty',
   doNotFollow: 'Please do not follow this link',
 
   thanks: {
     title: 'Thank you!',
-    text: (organization) => `Your answer has reached ${organization}.`,
+    text: (organization: string) => `Your answer has reached ${organization}.`,
   },
   answered: {
     title: 'You have already answered',
-    text: (organization, when) => `This is your answer to ${organization} on ${when}.`,
+    text: (organization: string, when: string) => `This is your answer to ${organization} on ${when}.`,
   },
   yourScore: 'Your score',
   yourComment: 'Your comment',
+  /** Follow-up questions, after the score. */
   questions: {
     send: 'Send',
     finish: 'Finish without answering',
@@ -38,16 +43,17 @@ export const en: Texts = {
     several: 'Choose all that apply',
     missing: 'Please answer this question.',
     notSaved: 'Your answers could not be saved. Please check them and send them again.',
+    /** Shown when a script has saved an answer. */
     saved: 'Saved',
   },
   closed: {
     title: 'This survey is closed',
-    text: (organization) =>
+    text: (organization: string) =>
       `${organization} is no longer collecting answers here. Thank you for wanting to give yours.`,
   },
   draft: {
     title: 'This survey is not open yet',
-    text: (organization) =>
+    text: (organization: string) =>
       `${organization} is still preparing it. Please come back a little later.`,
   },
   notFound: {
@@ -73,32 +79,34 @@ export const en: Texts = {
 
   unsubscribe: {
     title: 'Unsubscribe?',
-    text: (email, organization) => `${email} will get no more surveys from ${organization}.`,
+    text: (email: string, organization: string) => `${email} will get no more surveys from ${organization}.`,
     action: 'Unsubscribe',
   },
   unsubscribed: {
     title: 'You are unsubscribed',
-    text: (email, organization) => `${email} gets no more surveys from ${organization}.`,
+    text: (email: string, organization: string) => `${email} gets no more surveys from ${organization}.`,
     undo: 'Undo',
   },
   resubscribed: {
     title: 'You are subscribed again',
-    text: (email, organization) => `${email} may get surveys from ${organization} again.`,
+    text: (email: string, organization: string) => `${email} may get surveys from ${organization} again.`,
   },
 
   mail: {
-    greeting: (name) => (name ? `Hello ${name},` : 'Hello,'),
+    greeting: (name: string | null) => (name ? `Hello ${name},` : 'Hello,'),
+    /** Shown in inboxes after the subject. */
     preview: 'One tap is enough to answer.',
     hint: 'Choose your answer. On the page that opens you can change it and add a comment.',
     openPage: 'Open the survey in your browser',
-    whyCustomer: (organization) =>
+    whyCustomer: (organization: string) =>
       `You received this email because ${organization} would like your feedback.`,
-    whyEmployee: (organization) =>
+    whyEmployee: (organization: string) =>
       `You received this email because ${organization} asks the people who work there.`,
-    sentTo: (address) => `It was sent to ${address}.`,
+    sentTo: (address: string) => `It was sent to ${address}.`,
   },
 
-  templates: (organization) => ({
+  /** Texts of new surveys that start from a template. */
+  templates: (organization: string): Readonly<Record<TemplateSubject, TemplateTexts>> => ({
     nps: {
       question_text: `How likely are you to recommend ${organization} to a friend or colleague?`,
       subject: `Would you recommend ${organization}?`,
@@ -201,4 +209,25 @@ export const en: Texts = {
       ],
     },
   }),
+};
+
+export type Texts = typeof en;
+
+type Five = readonly [string, string, string, string, string];
+
+export type TemplateSubject = 'nps' | 'support' | 'effort' | 'delivery' | 'website' | 'employees';
+
+type TemplateTexts = {
+  question_text: string;
+  subject: string;
+  follow_up: string | Readonly<Record<Category, string>>;
+  thanks: string;
+  questions: readonly TemplateQuestion[];
+};
+
+type TemplateQuestion = {
+  text: string;
+  min_label?: string;
+  max_label?: string;
+  options?: readonly string[];
 };

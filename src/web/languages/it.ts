@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './en.ts';
 
 export const it: Texts = {
   nps: { lowest: 'Per niente probabile', highest: 'Molto probabile' },

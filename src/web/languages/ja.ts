@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './en.ts';
 
 export const ja: Texts = {
   nps: { lowest: 'まったく思わない', highest: '非常にそう思う' },

@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './en.ts';
 
 export const nl: Texts = {
   nps: { lowest: 'Zeer onwaarschijnlijk', highest: 'Zeer waarschijnlijk' },

@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './en.ts';
 
 export const pl: Texts = {
   nps: { lowest: 'Bardzo mało prawdopodobne', highest: 'Bardzo prawdopodobne' },

@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './en.ts';
 
 export const pt: Texts = {
   nps: { lowest: 'Nada provável', highest: 'Muito provável' },
