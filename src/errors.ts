@@ -10,42 +10,45 @@ import {
 /** An expected error whose message the caller sees. Messages of other errors are only logged. */
 export class Refusal extends Error {
   readonly kind: RefusalKind;
-  /** Stable, for programs. */
   readonly code: string;
-  /** Additional fields of the error body. */
-  readonly details: Readonly<Record<string, string | number>>;
+  readonly details: Extras['details'];
   readonly retryInSeconds: number | undefined;
 
   constructor(kind: RefusalKind, message: string, extras: Extras = {}) {
-    const { code = kind, details = {}, retryInSeconds } = extras;
     super(message);
     this.name = 'Refusal';
     this.kind = kind;
-    this.code = code;
-    this.details = details;
-    this.retryInSeconds = retryInSeconds;
+    this.code = extras.code ?? kind;
+    this.details = extras.details;
+    this.retryInSeconds = extras.retryInSeconds;
   }
 }
 
 type Extras = {
+  /** Stable, for programs. The kind by default. */
   code?: string;
+  /** Additional fields of the error body. */
   details?: Readonly<Record<string, string | number>>;
   retryInSeconds?: number;
 };
 
-export type RefusalKind =
-  | 'invalid'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'conflict'
-  | 'gone'
-  | 'precondition_failed'
-  | 'too_large'
-  | 'unprocessable'
-  | 'rate_limited'
-  | 'unavailable';
+/** The status of each kind of refusal. */
+export const statusOf = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  gone: 410,
+  precondition_failed: 412,
+  too_large: 413,
+  unprocessable: 422,
+  rate_limited: 429,
+  unavailable: 503,
+} as const;
+
+export type RefusalKind = keyof typeof statusOf;
 
 export const notFound = (what: string) => new Refusal('not_found', `${what} not found`);
 

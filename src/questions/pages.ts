@@ -1,13 +1,13 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound, Refusal } from '../errors.ts';
+import { notFound, Refusal, statusOf } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { limitAddress } from '../keys/authenticate.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { maxFields, readBody, tooManyFields } from '../lib/http/body.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
-import { refusalIn, statusOf } from '../lib/http/http.ts';
+import { refusalIn } from '../lib/http/http.ts';
 import { isUuid, parse } from '../lib/validation/parse.ts';
 import { maxSharedPerMinute as maxScoresPerMinute } from '../responses/answer.ts';
 import {

@@ -8,7 +8,7 @@ import type { Span } from '@opentelemetry/api';
 import type { Context, ErrorHandler, MiddlewareHandler, Next } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { type ErrorCode, errorCodes, notFound, Refusal, type RefusalKind } from '../../errors.ts';
+import { type ErrorCode, errorCodes, notFound, Refusal, statusOf } from '../../errors.ts';
 import { signal } from '../async/deadline.ts';
 import { isDatabaseAway, isDatabaseFull, isPoolBusy } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
@@ -37,21 +37,6 @@ export type EndedRequest = {
 };
 
 export const requestEnded = signal<EndedRequest>();
-
-export const statusOf = {
-  invalid: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  gone: 410,
-  precondition_failed: 412,
-  too_large: 413,
-  unprocessable: 422,
-  rate_limited: 429,
-  unavailable: 503,
-} as const satisfies Record<RefusalKind, ContentfulStatusCode>;
 
 const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
 
