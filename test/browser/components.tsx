@@ -2,7 +2,6 @@ import { type Context, Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 import { assetRoutes } from '../../src/web/app/assets.ts';
 import {
-  Actions,
   Chip,
   Confirm,
   FormErrors,
@@ -29,7 +28,6 @@ import {
   Facts,
   FilterForm,
   Live,
-  Pager,
 } from '../../src/web/app/lists.tsx';
 import { renderScreen, renderStandalone } from '../../src/web/app/screen.tsx';
 
@@ -115,7 +113,6 @@ function lists() {
             ],
           }))}
         />
-        <Pager summary="1 to 50 of 1,266" previous="?page=1" next="?page=3" />
       </section>
       <section class="card" aria-labelledby="newest">
         <div class="title">
@@ -158,11 +155,11 @@ function lists() {
           <p>
             A tag groups responses, by topic for example. Tag a response, and the tag stands here.
           </p>
-          <Actions>
+          <div class="acts">
             <a class="button" href="#responses">
               Go to Responses
             </a>
-          </Actions>
+          </div>
         </EmptyState>
         <p class="sub">{counted(1, 'tag')}</p>
         <Facts
@@ -216,14 +213,14 @@ function forms() {
       <Field name="note" label="Note" rows={4} value="Two\nlines" />
       <Field name="day" label="From" type="date" form={emptyForm({ day: '2026-11-22' })} />
       <Checkbox name="agree" label="Send it at once" form={wrong} />
-      <Actions>
+      <div class="acts">
         <button type="submit" class="primary">
           Create key
         </button>
         <a class="button quiet" href="#cancel">
           Cancel
         </a>
-      </Actions>
+      </div>
     </form>
   );
   return { title: 'New API Key', body };

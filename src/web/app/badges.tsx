@@ -1,13 +1,10 @@
 import type { Child } from 'hono/jsx';
+import type { Category } from '../../survey-types.ts';
 import { monogram } from '../layout.tsx';
 import type { FlashNotice } from './flash.ts';
 import { emptyForm, Field, type FormState, LinkButton, SubmitOrCancel } from './forms.tsx';
 import { Icon } from './icon.tsx';
 import { counted } from './lists.tsx';
-
-export function Actions({ children }: { children: Child }) {
-  return <div class="acts">{children}</div>;
-}
 
 type ConfirmProps = {
   /** Names the data that is lost. */
@@ -91,8 +88,6 @@ export const Message = ({ text }: { text: string }) => (
   <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
 );
 
-export type CategoryName = 'promoter' | 'passive' | 'detractor';
-
 export type StateKind = 'fine' | 'failed' | 'waiting' | 'skipped' | 'warning';
 
 /** The class of each kind, which sets its colours. */
@@ -142,7 +137,7 @@ export const OnOff = ({ on }: { on: boolean }) => (
 
 type ChipProps = {
   score: number | string;
-  category: CategoryName;
+  category: Category;
   /** For screen readers: `of 10`. */
   scale?: string;
   big?: boolean;

@@ -168,6 +168,8 @@ type PagedListProps = {
 export function PagedList({ meta, at, empty, summary, children }: PagedListProps) {
   const { page, limit, total } = meta;
   const last = Math.max(1, Math.ceil(total / limit));
+  const previous = page > 1 ? at(Math.min(page - 1, last)) : undefined;
+  const next = page < last ? at(page + 1) : undefined;
   return (
     <div class="card flush">
       {total === 0 ? (
@@ -181,11 +183,15 @@ export function PagedList({ meta, at, empty, summary, children }: PagedListProps
           </p>
         </EmptyState>
       )}
-      <Pager
-        summary={summary ?? pageSummary(meta)}
-        previous={page > 1 ? at(Math.min(page - 1, last)) : undefined}
-        next={page < last ? at(page + 1) : undefined}
-      />
+      {previous || next ? (
+        <nav class="pager" aria-label="Pages">
+          <span>{summary ?? pageSummary(meta)}</span>
+          <span class="acts">
+            {previous ? <LinkButton href={previous} rel="prev" text="Previous" /> : null}
+            {next ? <LinkButton href={next} rel="next" text="Next" /> : null}
+          </span>
+        </nav>
+      ) : null}
     </div>
   );
 }
@@ -308,29 +314,10 @@ export function EmptyState({ title, icon, children }: EmptyStateProps) {
   );
 }
 
-type PagerProps = {
-  summary: Child;
-  previous?: string | undefined;
-  next?: string | undefined;
-};
-
-export function Pager({ summary, previous, next }: PagerProps) {
-  if (!previous && !next) return summary === null ? null : <p class="pager">{summary}</p>;
-  return (
-    <nav class="pager" aria-label="Pages">
-      <span>{summary}</span>
-      <span class="acts">
-        {previous ? <LinkButton href={previous} rel="prev" text="Previous" /> : null}
-        {next ? <LinkButton href={next} rel="next" text="Next" /> : null}
-      </span>
-    </nav>
-  );
-}
-
-/** `1 to 50 of 1,266`, or null when all rows fit on one page. */
+/** `1 to 50 of 1,266`, or null on a page that does not exist. */
 function pageSummary({ page, limit, total }: PagedListProps['meta']) {
   const first = (page - 1) * limit + 1;
-  if (first > total || total <= limit) return null;
+  if (first > total) return null;
   const last = Math.min(page * limit, total);
   return `${count(first)} to ${count(last)} of ${count(total)}`;
 }

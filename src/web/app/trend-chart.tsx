@@ -77,7 +77,15 @@ export function TrendChart(props: TrendChartProps) {
         </div>
         <figcaption class="sub gap">{caption}</figcaption>
       </figure>
-      <NumbersTable caption={title} columns={columns} steps={steps} />
+      <details class="reveal">
+        <summary>Show as table</summary>
+        <DataTable
+          caption={title}
+          showCaption
+          columns={columns}
+          rows={steps.toReversed().map(({ name, cells }) => ({ cells: [name, ...cells] }))}
+        />
+      </details>
     </>
   );
 }
@@ -119,26 +127,6 @@ function Point({ step: { tip, parts }, most, isLast, y }: PointProps) {
 }
 
 const sumOf = (parts: TrendStep['parts']) => parts.reduce((sum, { share }) => sum + share, 0);
-
-type NumbersProps = Pick<TrendChartProps, 'columns'> & {
-  caption: string;
-  steps: readonly Pick<TrendStep, 'name' | 'cells'>[];
-};
-
-/** The numbers of a chart, newest first. */
-export function NumbersTable({ caption, columns, steps }: NumbersProps) {
-  return (
-    <details class="reveal">
-      <summary>Show as table</summary>
-      <DataTable
-        caption={caption}
-        showCaption
-        columns={columns}
-        rows={steps.toReversed().map(({ name, cells }) => ({ cells: [name, ...cells] }))}
-      />
-    </details>
-  );
-}
 
 /** A day, week or month. Without responses there is no value, and the line has a gap. */
 type TrendPoint = { value: number | null; interval: Interval | null };
