@@ -1,5 +1,5 @@
 import type { Part, Sql } from '../lib/db/db.ts';
-import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { ActorKind } from './acts.ts';
 
@@ -24,21 +24,16 @@ export type AuditEventRow = {
 };
 
 export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvents): Part {
-  const rows = sql`
-    -- organization: caller
-    (select e.*, e.at as created_at from audit_events e) events
-    where ${matchFilter(sql, orgId, filter)}`;
-  return pagedJson(sql, {
-    picked: pickPage(sql, { rows }, page),
+  return pagedJson(sql, page, {
+    rows: sql`
+      -- organization: caller
+      (select e.*, e.at as created_at from audit_events e) events
+      where ${matchFilter(sql, orgId, filter)}`,
     item: sql`
       cross join lateral (
         select p.id, iso(p.at) as at, p.act, p.actor_kind, p.actor, p.target, p.target_id, p.details,
                p.request_id
       ) item`,
-    total: sql`
-      -- organization: caller
-      select count(*) from audit_events where ${matchFilter(sql, orgId, filter)}`,
-    page,
   });
 }
 

@@ -1,6 +1,6 @@
 import { contactProperties } from '../contacts/queries.ts';
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { itemJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { Audience } from '../people/audience.ts';
@@ -38,12 +38,9 @@ export function listCampaigns(
   orgId: OrgId,
   { surveyId, page }: { surveyId: string; page: Page },
 ) {
-  const rows = sql`campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'`;
-  const list = pagedJson(sql, {
-    picked: pickPage(sql, { rows }, page),
+  const list = pagedJson(sql, page, {
+    rows: sql`campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'`,
     item: item(sql),
-    total: sql`select count(*) from ${rows}`,
-    page,
   });
   return sql`(
     select ${list}

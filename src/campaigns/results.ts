@@ -1,6 +1,6 @@
 import { likePattern, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
-import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { Category } from '../survey-types.ts';
 import { isBlocked } from './queries.ts';
@@ -168,12 +168,7 @@ export function listResults(
   const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId}
     ${search ? sql`and contact_id in (${matching})` : sql``}
     ${status ? sql`and id in (${ofStatus})` : sql``}`;
-  const list = pagedJson(sql, {
-    picked: pickPage(sql, { rows }, page),
-    item: resultItem(sql),
-    total: sql`select count(*) from ${rows}`,
-    page,
-  });
+  const list = pagedJson(sql, page, { rows, item: resultItem(sql) });
   return sql`(
     select ${list}
     from campaigns

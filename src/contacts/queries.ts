@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { notFound } from '../errors.ts';
 import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
-import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { savePeople } from '../people/save.ts';
 import { nameOfSurvey, type OrgSurvey } from '../surveys/queries.ts';
 
 export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
-  pagedJson(sql, {
-    picked: pickPage(sql, { rows: sql`contacts where org_id = ${orgId}` }, page),
+  pagedJson(sql, page, {
+    rows: sql`contacts where org_id = ${orgId}`,
     item: sql`cross join lateral (select ${itemColumns(sql, orgId)}) item`,
     total: sql`select coalesce(sum(contacts), 0) from survey_tallies where org_id = ${orgId}`,
-    page,
   });
 
 const itemColumns = (sql: Sql, orgId: OrgId) => sql`

@@ -25,7 +25,7 @@ import {
   readRanges,
 } from '../lib/export/export.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
-import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import { inRetriedTransaction } from '../sends/mail-job.ts';
@@ -58,18 +58,14 @@ function isLike(sql: Sql, search: string): Part {
              and (p.email ilike ${pattern} or p.name ilike ${pattern})`;
 }
 
-export const listPeopleJson = (sql: Sql, orgId: OrgId, page: Page, query: PeopleQuery): Part => {
-  const rows = peopleRows(sql, orgId, query);
-  return pagedJson(sql, {
-    picked: pickPage(sql, { rows }, page),
+export const listPeopleJson = (sql: Sql, orgId: OrgId, page: Page, query: PeopleQuery): Part =>
+  pagedJson(sql, page, {
+    rows: peopleRows(sql, orgId, query),
     item: sql`cross join lateral (
       select p.id, p.email, p.name, p.properties, p.language, iso(p.created_at) as created_at,
              iso(p.updated_at) as updated_at
     ) item`,
-    total: sql`select count(*) from ${rows}`,
-    page,
   });
-};
 
 const columns = (sql: Sql) => sql`id, email, name, properties, language, created_at, updated_at`;
 

@@ -1,5 +1,5 @@
 import { json, one, type Sql } from '../lib/db/db.ts';
-import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { ErasureCounts } from './erase.ts';
@@ -77,15 +77,12 @@ export function listErasures(
 ) {
   const ofAddress =
     email === undefined ? sql`` : sql`and e.address_hash = address_hash(${orgId}, ${email})`;
-  const rows = sql`(
-      select e.*, e.erased_at as created_at from erasures e where e.org_id = ${orgId} ${ofAddress}
-    ) receipts
-    where true`;
-  return pagedJson(sql, {
-    picked: pickPage(sql, { rows }, page),
+  return pagedJson(sql, page, {
+    rows: sql`(
+        select e.*, e.erased_at as created_at from erasures e where e.org_id = ${orgId} ${ofAddress}
+      ) receipts
+      where true`,
     item: sql`cross join lateral (select ${receipt(sql)} from (select p.*) e) item`,
-    total: sql`select count(*) from erasures e where e.org_id = ${orgId} ${ofAddress}`,
-    page,
   });
 }
 

@@ -2,7 +2,7 @@ import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, json, one, type Part, type Sql } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
-import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { maxSegments, type OrgId } from '../limits.ts';
 import type { PeopleFilter } from './filter.ts';
 
@@ -173,12 +173,10 @@ export const listSurveyNames = (sql: Sql, orgId: string) => sql<
   limit ${maxSurveyNames}`;
 
 export const segmentsJson = (sql: Sql, orgId: OrgId, page: Page): Part =>
-  pagedJson(sql, {
-    picked: pickPage(sql, { rows: sql`segments where org_id = ${orgId}` }, page),
+  pagedJson(sql, page, {
+    rows: sql`segments where org_id = ${orgId}`,
     item: sql`
       cross join lateral (
         select p.id, p.name, p.filter, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at
       ) item`,
-    total: sql`select count(*) from segments where org_id = ${orgId}`,
-    page,
   });

@@ -1,5 +1,5 @@
 import type { Db, Part, Sql } from '../lib/db/db.ts';
-import { type Page, type Position, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, type Position, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { repliesJson } from '../replies/queries.ts';
 import { countFiltered, filteredRows, matches, type ResponseFilter } from './filter.queries.ts';
@@ -51,11 +51,10 @@ export const listResponses = (
   { filter, page }: { filter: ResponseFilter; page: Page },
 ) => {
   const { survey, join } = surveyText(sql, orgId, filter.survey_id);
-  const columns = sql`r.created_at, r.id`;
-  return pagedJson(sql, {
-    picked: sql`
-      ${matched(sql, orgId, filter)},
-      ${pickPage(sql, { rows: listedRows(sql, orgId, filter), columns }, page)}`,
+  return pagedJson(sql, page, {
+    matched: matched(sql, orgId, filter),
+    rows: listedRows(sql, orgId, filter),
+    columns: sql`r.created_at, r.id`,
     item: sql`
       join responses r on r.org_id = ${orgId} and r.id = p.id
       ${itemJoins(sql, orgId)} ${join}`,
@@ -64,7 +63,6 @@ export const listResponses = (
       filter.pattern === null
         ? countFiltered(sql, orgId, filter)
         : sql`select count(*)::int from matched`,
-    page,
   });
 };
 

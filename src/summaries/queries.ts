@@ -1,7 +1,7 @@
 import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { Interval } from '../intervals.ts';
 import { json, one, type Part, type Sql } from '../lib/db/db.ts';
-import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { itemJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { wordsOf } from '../questions/erase.ts';
 import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.ts';
@@ -236,11 +236,9 @@ export async function findSummaryBefore(
 }
 
 export const listSummaries = (sql: Sql, orgId: OrgId, page: Page) =>
-  pagedJson(sql, {
-    picked: pickPage(sql, { rows: sql`summaries where org_id = ${orgId}` }, page),
+  pagedJson(sql, page, {
+    rows: sql`summaries where org_id = ${orgId}`,
     item: summaryItem(sql),
-    total: sql`select count(*) from summaries where org_id = ${orgId}`,
-    page,
   });
 
 export const findSummary = (sql: Sql, orgId: OrgId, id: string) =>

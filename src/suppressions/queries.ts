@@ -1,5 +1,5 @@
 import type { Sql } from '../lib/db/db.ts';
-import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
@@ -135,18 +135,15 @@ export function listSuppressions(
   orgId: OrgId,
   { email, kind, ...page }: SuppressionQuery & Page,
 ) {
-  const rows = sql`suppressions
-    where org_id = ${orgId}
-      ${email === undefined ? sql`` : sql`and email = ${email}`}
-      ${kind === undefined ? sql`` : sql`and kind = ${kind}`}`;
-  return pagedJson(sql, {
-    picked: pickPage(sql, { rows }, page),
+  return pagedJson(sql, page, {
+    rows: sql`suppressions
+      where org_id = ${orgId}
+        ${email === undefined ? sql`` : sql`and email = ${email}`}
+        ${kind === undefined ? sql`` : sql`and kind = ${kind}`}`,
     item: sql`
       cross join lateral (
         select p.id, p.email, p.kind, p.by_hand, p.detail, iso(p.created_at) as created_at
       ) item`,
-    total: sql`select count(*) from ${rows}`,
-    page,
   });
 }
 

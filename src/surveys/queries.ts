@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts';
 import { json, likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
-import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { Question } from '../questions/definition.ts';
@@ -175,11 +175,11 @@ export async function pageOfSurveys(sql: Sql, orgId: string, list: ListPage) {
   return { surveys, total };
 }
 
-export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) => {
-  const columns = sql`
-    id, name, question_text, from_name, from_email, status, type, audience, created_at, updated_at`;
-  return pagedJson(sql, {
-    picked: pickPage(sql, { rows: sql`surveys where org_id = ${orgId}`, columns }, page),
+export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) =>
+  pagedJson(sql, page, {
+    rows: sql`surveys where org_id = ${orgId}`,
+    columns: sql`
+      id, name, question_text, from_name, from_email, status, type, audience, created_at, updated_at`,
     item: sql`
       cross join lateral (select p.id) s
       ${joinSums(sql, orgId)}
@@ -187,10 +187,7 @@ export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) => {
         select p.id, p.name, p.question_text, p.from_name, p.from_email, p.status, p.type, p.audience,
                ${responseCounts(sql)}, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at
       ) item`,
-    total: sql`select count(*) from surveys where org_id = ${orgId}`,
-    page,
   });
-};
 
 /** Looks up `survey_name` per item, because a join could read all surveys of the organization. */
 export const nameOfSurvey = (sql: Sql, orgId: OrgId, item: Part): Part => sql`

@@ -4,32 +4,35 @@ import { hideFromPlanner, one, type Part, type Sql } from '../db/db.ts';
 import { isInCalendar, parseQuery } from '../validation/parse.ts';
 
 type PagedList = {
-  /** The CTE from `pickPage`. */
-  picked: Part;
+  /** CTEs that `rows` reads. */
+  matched?: Part;
+  /** A table and its conditions. */
+  rows: Part;
+  /** Columns of a wide table, including `created_at` and `id`. */
+  columns?: Part;
   /** Joins with a picked row `p`. The last join is named `item` and has the columns of a list item. */
   item: Part;
   /** A cheaper expression for the JSON of an item. */
   json?: Part;
-  /** A query for the length of the whole list. */
-  total: Part;
-  page: Page;
+  /** A cheaper query for the length of the whole list. */
+  total?: Part;
 };
 
 /**
  * The body of a page, newest first, as an expression. Postgres makes the cursor, because the driver would cut the time
  * to milliseconds.
  */
-export const pagedJson = (sql: Sql, { picked, item, json, total, page }: PagedList): Part => sql`(
-  with ${picked},
+export const pagedJson = (sql: Sql, page: Page, list: PagedList): Part => sql`(
+  with ${list.matched ? sql`${list.matched},` : sql``} ${pickPage(sql, list, page)},
   shown as (
-    select p.created_at, p.id, ${json ?? sql`row_to_json(item)`}::text as item
-    from picked p ${item}
+    select p.created_at, p.id, ${list.json ?? sql`row_to_json(item)`}::text as item
+    from picked p ${list.item}
   )
   select concat(
     '{"data":[', array_to_string((${inOrder(sql, sql`item`)})[:${page.limit}::int], ','),
     '],"meta":{"page":', ${page.page}::bigint,
     ',"limit":', ${page.limit}::int,
-    ',"total":', (${total}),
+    ',"total":', (${list.total ?? sql`select count(*) from ${list.rows}`}),
     ',"next_cursor":',
     case when count(*) > ${page.limit}::int then concat('"', page_cursor(
       (${inOrder(sql, sql`created_at`)})[${page.limit}::int], (${inOrder(sql, sql`id`)})[${page.limit}::int]), '"')
@@ -50,25 +53,18 @@ export const itemJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Pa
   select '{"data":' || row_to_json(item)::text || '}' from (select * from ${row}) p ${item}
 )`;
 
-type ListRows = {
-  /** A table and its conditions. */
-  rows: Part;
-  /** Columns of a wide table, including `created_at` and `id`. */
-  columns?: Part;
-};
-
 /**
  * The CTE `picked` has the rows of a page and one extra row, newest first, by cursor or by offset. Its limit is a
  * literal, the maximum page size plus one, so that Postgres reuses one plan for all pages.
  */
-export function pickPage(sql: Sql, list: ListRows, page: Page): Part {
+function pickPage(sql: Sql, { rows, columns }: PagedList, page: Page): Part {
   const offset = page.cursor ? 0 : (page.page - 1) * page.limit;
   const skipped =
     offset === 0 ? sql`` : sql`offset ${hideFromPlanner(sql, sql`${offset}::bigint`)}`;
   return sql`picked as (
     select *
     from (
-      select ${list.columns ?? sql`*`} from ${list.rows} ${after(sql, page)}
+      select ${columns ?? sql`*`} from ${rows} ${after(sql, page)}
       order by created_at desc, id desc
       limit 201 ${skipped}
     ) longest
@@ -85,8 +81,7 @@ const after = (sql: Sql, { cursor }: Page) =>
 
 /** Responds with a body that Postgres built. */
 export async function answerJson(c: Context, sql: Sql, body: Part): Promise<Response> {
-  const { json } = one(await sql<{ json: string }[]>`select ${body} as json`);
-  return c.body(json, 200, { 'Content-Type': 'application/json' });
+  return c.body(await readText(sql, body), 200, { 'Content-Type': 'application/json' });
 }
 
 export const readList = <Item>(sql: Sql, list: Part) => readJson<{ data: Item[] }>(sql, list);
