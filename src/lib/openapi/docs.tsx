@@ -85,19 +85,33 @@ const Page = ({ document, origin }: { document: Document; origin: string }) => {
         <style dangerouslySetInnerHTML={{ __html: style }} />
       </head>
       <body>
-        <Contents
-          groups={[
-            ...tags.map(({ name }) => ({
-              name,
-              entries: entriesOf(name).map(({ method, of }) => ({
-                id: of.operationId,
-                text: of.summary,
-                method,
-              })),
-            })),
-            { name: 'Events', entries: Object.keys(webhooks).map((id) => ({ id, text: id })) },
-          ]}
-        />
+        {/* Collapsed on small screens, always open next to the page on wide ones. */}
+        <nav aria-label="Contents">
+          <details>
+            <summary>Contents</summary>
+            {tags.map(({ name }) => (
+              <>
+                <b>{name}</b>
+                <ul>
+                  {entriesOf(name).map(({ method, of }) => (
+                    <li>
+                      <Method name={method} />
+                      <a href={`#${of.operationId}`}>{of.summary}</a>
+                    </li>
+                  ))}
+                </ul>
+              </>
+            ))}
+            <b>Events</b>
+            <ul>
+              {Object.keys(webhooks).map((type) => (
+                <li>
+                  <a href={`#${type}`}>{type}</a>
+                </li>
+              ))}
+            </ul>
+          </details>
+        </nav>
         <main>
           <h1>
             {info.title} <span class="soft">API v{info.version}</span>
@@ -121,30 +135,6 @@ const Page = ({ document, origin }: { document: Document; origin: string }) => {
     </html>
   );
 };
-
-type Group = { name: string; entries: { id: string; text: string; method?: string }[] };
-
-/** Collapsed on small screens, always open next to the page on wide ones. */
-const Contents = ({ groups }: { groups: readonly Group[] }) => (
-  <nav aria-label="Contents">
-    <details>
-      <summary>Contents</summary>
-      {groups.map(({ name, entries }) => (
-        <>
-          <b>{name}</b>
-          <ul>
-            {entries.map(({ id, text, method }) => (
-              <li>
-                {method ? <Method name={method} /> : null}
-                <a href={`#${id}`}>{text}</a>
-              </li>
-            ))}
-          </ul>
-        </>
-      ))}
-    </details>
-  </nav>
-);
 
 const Method = ({ name }: { name: string }) => <span class={`method ${name}`}>{name}</span>;
 
@@ -200,8 +190,8 @@ const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
         ) : null}
       </p>
       {of.description ? <Words text={of.description} /> : null}
-      {of.parameters.length > 0 ? <h4>Parameters</h4> : null}
       <Table
+        title="Parameters"
         name={`Parameters of ${of.summary}`}
         rows={of.parameters.map(({ name, in: where, required, description = '', schema }) => ({
           path: where === 'path' ? `{${name}}` : name,
@@ -255,13 +245,10 @@ const Code = ({ text }: { text: string }) => (
 );
 
 const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
-  const schema = of.requestBody?.content['application/json']?.schema;
-  return schema ? (
-    <>
-      <h4>Body</h4>
-      <Table name={`Body of ${of.summary}`} rows={rowsOf(schema, schemas)} />
-    </>
-  ) : null;
+  const { schema = {} } = of.requestBody?.content['application/json'] ?? {};
+  return (
+    <Table title="Body" name={`Body of ${of.summary}`} rows={rowsOf(schema, schemas)} />
+  );
 };
 
 /** A curl command with the example values. */
@@ -289,27 +276,32 @@ const maxDepth = 5;
 
 type Row = { path: string; words: string; required: boolean; about: string };
 
-const Table = ({ name, rows }: { name: string; rows: readonly Row[] }) =>
+type TableProps = { title?: string; name: string; rows: readonly Row[] };
+
+/** Scrolls on narrow screens, by keyboard too. */
+const Table = ({ title, name, rows }: TableProps) =>
   rows.length === 0 ? null : (
-    // Scrolls on narrow screens, by keyboard too.
-    <section class="scroll" tabindex={0} aria-label={name}>
-      <table>
-        <tbody>
-          {rows.map(({ path, words, required, about }) => (
-            <tr>
-              <th scope="row">
-                <code>{path}</code>
-                {required ? <span class="soft"> required</span> : null}
-              </th>
-              <td class="soft">{words}</td>
-              <td>
-                <Line text={about} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <>
+      {title ? <h4>{title}</h4> : null}
+      <section class="scroll" tabindex={0} aria-label={name}>
+        <table>
+          <tbody>
+            {rows.map(({ path, words, required, about }) => (
+              <tr>
+                <th scope="row">
+                  <code>{path}</code>
+                  {required ? <span class="soft"> required</span> : null}
+                </th>
+                <td class="soft">{words}</td>
+                <td>
+                  <Line text={about} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
   );
 
 /** One row for each field of an object and of nested objects, with its path. */
