@@ -120,7 +120,7 @@ function lists() {
         </div>
         <ul class="rows">
           <li>
-            <Chip score={2} category="detractor" scale="of 10" />
+            <Chip score={2} category="detractor" />
             <div>
               <p class="who">
                 <a href="#one">Priya Okafor</a>
@@ -136,7 +136,7 @@ function lists() {
             </div>
           </li>
           <li>
-            <Chip score={10} category="promoter" scale="of 10" />
+            <Chip score={10} category="promoter" />
             <div>
               <p class="who">
                 <a href="#two">Ben Dahl</a>

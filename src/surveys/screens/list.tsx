@@ -86,7 +86,6 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
           { head: 'Status', phone: 'beside' },
         ]}
         rows={surveys.map((survey) => ({
-          id: `survey-${survey.id}`,
           cells: cellsOf(survey, here),
         }))}
       />

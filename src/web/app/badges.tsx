@@ -138,19 +138,15 @@ export const OnOff = ({ on }: { on: boolean }) => (
 type ChipProps = {
   score: number | string;
   category: Category;
-  /** For screen readers: `of 10`. */
-  scale?: string;
   big?: boolean;
 };
 
 /** A score with the shape of its category. Screen readers read the category. */
-export function Chip({ score, category, scale, big = false }: ChipProps) {
+export function Chip({ score, category, big = false }: ChipProps) {
   return (
     <span class={`chip is-${category}${big ? ' big' : ''}`}>
       {score}
-      <span class="hidden">
-        {scale ? ` ${scale}` : ''}, {category}
-      </span>
+      <span class="hidden">, {category}</span>
     </span>
   );
 }

@@ -95,13 +95,13 @@ export type PartOfWhole = {
   href?: string | undefined;
 };
 
-type StackedBarProps = { parts: readonly Pick<PartOfWhole, 'tone' | 'share'>[]; thin?: boolean };
+type StackedBarProps = { parts: readonly Pick<PartOfWhole, 'tone' | 'share'>[] };
 
 /** Decorative: the numbers must be in the text beside it. */
-export function StackedBar({ parts, thin = false }: StackedBarProps) {
+export function StackedBar({ parts }: StackedBarProps) {
   const whole = parts.reduce((sum, { share }) => sum + share, 0);
   return (
-    <svg class={thin ? 'bar thin' : 'bar'} aria-hidden="true">
+    <svg class="bar" aria-hidden="true">
       {spreadParts(parts, { whole, gap: 0.4 }).map(({ tone, from, size }) => (
         <rect class={tone} x={percent(from)} width={percent(size)} height="100%" />
       ))}

@@ -216,17 +216,15 @@ type DataTableProps = {
   caption: string;
   columns: readonly TableColumn[];
   /** The first cell is the row header. */
-  rows: readonly { cells: readonly Child[]; current?: boolean; id?: string }[];
+  rows: readonly { cells: readonly Child[]; current?: boolean }[];
   showCaption?: boolean;
   /** Keeps each cell on one line. */
   nowrap?: boolean;
-  /** The target of swaps. */
-  id?: string;
 };
 
 /** On a phone each row becomes its header and a line of facts. Tables of numbers scroll instead, by keyboard too. */
 export function DataTable(props: DataTableProps) {
-  const { caption, rows, showCaption = false, nowrap = false, id } = props;
+  const { caption, rows, showCaption = false, nowrap = false } = props;
   const columns = props.columns.map((column) =>
     typeof column === 'string' ? { head: column } : column,
   );
@@ -236,7 +234,7 @@ export function DataTable(props: DataTableProps) {
   const style = `${nowrap ? 'nowrap ' : ''}${isStacked ? 'stacked' : ''}`.trim();
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form; a region would add a landmark
-    <div class="scroll" tabindex={0} role="group" aria-label={caption} id={id}>
+    <div class="scroll" tabindex={0} role="group" aria-label={caption}>
       <table class={style || undefined}>
         <caption class={showCaption ? undefined : 'hidden'}>{caption}</caption>
         <thead>
@@ -249,8 +247,8 @@ export function DataTable(props: DataTableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ cells, current, id }) => (
-            <tr id={id} aria-current={current ? 'true' : undefined}>
+          {rows.map(({ cells, current }) => (
+            <tr aria-current={current ? 'true' : undefined}>
               {cells.map((cell, at) => {
                 const attributes = attributesOf(columns[at]!, { cell, isStacked, isFact: at > 0 });
                 if (at > 0) return <td {...attributes}>{cell}</td>;
