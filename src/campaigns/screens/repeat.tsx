@@ -147,7 +147,6 @@ const RepeatForm = ({ survey, segments, form, action }: RepeatFormProps) => (
       <Field
         name="every_days"
         label="Repeat every"
-        unit="days"
         type="number"
         inputmode="numeric"
         min={minEveryDays}

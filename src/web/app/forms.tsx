@@ -31,28 +31,16 @@ type FieldProps = ControlProps &
     rows?: number;
     /** The width among filters. */
     size?: 'wide' | 'day';
-    /** The unit of a number, beside the field. */
-    unit?: string;
   };
 
 /** A labelled field with help and error. The first invalid field of a form gets the focus. */
 export function Field(props: FieldProps) {
-  const { name, label, form, help, rows, size, unit, id = name, value, ...rest } = props;
+  const { name, label, form, help, rows, size, id = name, value, ...rest } = props;
   const { error, attributes } = stateOf({ name, id, form, help });
   const typed = form?.typed[name];
   const shown = typeof typed === 'string' ? typed : (value ?? undefined);
   const isBlank = rest.type === 'password' || rest.type === 'file';
   const isSearch = rest.type === 'search';
-  const input = (
-    <input
-      id={id}
-      name={name}
-      {...rest}
-      {...attributes}
-      value={isBlank ? undefined : shown}
-      dir={rest.type ? undefined : 'auto'}
-    />
-  );
   return (
     <div class={isSearch ? 'search' : size ? `field ${size}` : 'field'}>
       <label for={id} class={isSearch ? 'hidden' : undefined}>
@@ -63,12 +51,15 @@ export function Field(props: FieldProps) {
         <textarea id={id} name={name} rows={rows} dir="auto" {...rest} {...attributes}>
           {shown}
         </textarea>
-      ) : unit ? (
-        <span class="acts">
-          {input} {unit}
-        </span>
       ) : (
-        input
+        <input
+          id={id}
+          name={name}
+          {...rest}
+          {...attributes}
+          value={isBlank ? undefined : shown}
+          dir={rest.type ? undefined : 'auto'}
+        />
       )}
       <Remarks id={id} help={help} error={error} />
     </div>
