@@ -24,9 +24,7 @@ export async function* exportContacts(
 ): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
   if (file.format === 'csv') yield csvLine(columns(tools.db).map(({ name }) => name));
-  yield* readRanges((after) =>
-    read((sql) => readContacts(sql, orgId, { ...file, after })),
-  );
+  yield* readRanges((after) => read((sql) => readContacts(sql, orgId, { ...file, after })));
 }
 
 const readContacts = (

@@ -246,9 +246,7 @@ const Code = ({ text }: { text: string }) => (
 
 const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
   const { schema = {} } = of.requestBody?.content['application/json'] ?? {};
-  return (
-    <Table title="Body" name={`Body of ${of.summary}`} rows={rowsOf(schema, schemas)} />
-  );
+  return <Table title="Body" name={`Body of ${of.summary}`} rows={rowsOf(schema, schemas)} />;
 };
 
 /** A curl command with the example values. */

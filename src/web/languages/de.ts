@@ -54,13 +54,11 @@ export const de: Texts = {
   },
   notFound: {
     title: 'Hier ist keine Umfrage',
-    text:
-      'Vielleicht ist der Link unvollständig. Bitte öffnen Sie ihn noch einmal aus Ihrer E-Mail.',
+    text: 'Vielleicht ist der Link unvollständig. Bitte öffnen Sie ihn noch einmal aus Ihrer E-Mail.',
   },
   tooManyRequests: {
     title: 'Einen Moment, bitte',
-    text:
-      'Gerade kommen viele Anfragen aus Ihrem Netz. Bitte versuchen Sie es in einer Minute noch einmal.',
+    text: 'Gerade kommen viele Anfragen aus Ihrem Netz. Bitte versuchen Sie es in einer Minute noch einmal.',
   },
   refused: {
     title: 'Das hat nicht geklappt',
@@ -68,8 +66,7 @@ export const de: Texts = {
   },
   unavailable: {
     title: 'Gleich geht es weiter',
-    text:
-      'Diese Seite kann gerade nicht gezeigt werden. Bitte versuchen Sie es gleich noch einmal.',
+    text: 'Diese Seite kann gerade nicht gezeigt werden. Bitte versuchen Sie es gleich noch einmal.',
   },
   broken: {
     title: 'Hier ist etwas schiefgegangen',

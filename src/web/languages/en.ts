@@ -31,7 +31,8 @@ export const en = {
   },
   answered: {
     title: 'You have already answered',
-    text: (organization: string, when: string) => `This is your answer to ${organization} on ${when}.`,
+    text: (organization: string, when: string) =>
+      `This is your answer to ${organization} on ${when}.`,
   },
   yourScore: 'Your score',
   yourComment: 'Your comment',
@@ -79,17 +80,20 @@ export const en = {
 
   unsubscribe: {
     title: 'Unsubscribe?',
-    text: (email: string, organization: string) => `${email} will get no more surveys from ${organization}.`,
+    text: (email: string, organization: string) =>
+      `${email} will get no more surveys from ${organization}.`,
     action: 'Unsubscribe',
   },
   unsubscribed: {
     title: 'You are unsubscribed',
-    text: (email: string, organization: string) => `${email} gets no more surveys from ${organization}.`,
+    text: (email: string, organization: string) =>
+      `${email} gets no more surveys from ${organization}.`,
     undo: 'Undo',
   },
   resubscribed: {
     title: 'You are subscribed again',
-    text: (email: string, organization: string) => `${email} may get surveys from ${organization} again.`,
+    text: (email: string, organization: string) =>
+      `${email} may get surveys from ${organization} again.`,
   },
 
   mail: {

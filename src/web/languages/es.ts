@@ -55,8 +55,7 @@ export const es: Texts = {
   },
   tooManyRequests: {
     title: 'Un momento, por favor',
-    text:
-      'En este momento llegan muchas solicitudes desde su red. Vuelva a intentarlo dentro de un minuto.',
+    text: 'En este momento llegan muchas solicitudes desde su red. Vuelva a intentarlo dentro de un minuto.',
   },
   refused: {
     title: 'No ha funcionado',

@@ -55,8 +55,7 @@ export const fr: Texts = {
   },
   tooManyRequests: {
     title: 'Un instant, s’il vous plaît',
-    text:
-      'Beaucoup de demandes arrivent de votre réseau en ce moment. Veuillez réessayer dans une minute.',
+    text: 'Beaucoup de demandes arrivent de votre réseau en ce moment. Veuillez réessayer dans une minute.',
   },
   refused: {
     title: 'Cela n’a pas fonctionné',
