@@ -289,7 +289,7 @@ test('the list shows answers, response rate and score per scale', async () => {
     await makeContact(db, { org_id: org, survey_id }, { status: 'sent', sent_at: new Date() });
   }
   const { text } = await get('');
-  const rows = text.split('<tr').filter((row) => row.includes('survey-'));
+  const rows = text.split('<tr').slice(2);
   const score = (type: string) =>
     rows
       .find((row) => row.includes(`a ${type} survey`))
