@@ -167,7 +167,6 @@ create table contact_uploads (
   first_line  integer not null,
   has_header  boolean not null,
   rows        integer not null,
-  sheets      jsonb,
   added       integer,
   known       integer,
   repeated    integer,
@@ -185,8 +184,6 @@ comment on column contact_uploads.name is 'name of the file';
 comment on column contact_uploads.uploaded_by is 'the member, who can have one waiting list per survey';
 comment on column contact_uploads.first_line is 'line number of the first row in the file';
 comment on column contact_uploads.rows is 'rows of the file, without the header';
-comment on column contact_uploads.sheets is
-  'the sheets of a workbook that waits for its import: name, rows and place of the text of each';
 comment on column contact_uploads.known is 'contacts that were already on the survey';
 comment on column contact_uploads.repeated is 'rows with the address of an earlier row';
 comment on column contact_uploads.rejected is 'number of skipped rows. Only the first ones are stored';

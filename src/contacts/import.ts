@@ -1,14 +1,6 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
-import {
-  type BadLine,
-  type CsvColumn,
-  type CsvRecord,
-  field,
-  missingColumn,
-  readCsv,
-  refuseBadLines,
-} from '../lib/cli/csv.ts';
+import { type BadLine, field, missingColumn, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
@@ -17,16 +9,12 @@ import { listErased } from './erase.ts';
 import { saveContacts } from './queries.ts';
 import {
   type CheckedContact,
-  checkContact,
-  contactFieldNames,
-  contactFieldOf,
+  type ContactColumn,
+  checkRow,
+  contactColumnOf,
   contactFields,
+  contactHeaders,
   describeRowError,
-  fullName,
-  isLanguageHeader,
-  isNamePart,
-  languageProperty,
-  nameParts,
   validateProperties,
 } from './rules.ts';
 import { validateMerges } from './save.ts';
@@ -82,39 +70,24 @@ async function refuseOverfull(tx: Sql, survey: OrgSurvey, contacts: readonly Che
 export async function readContacts(text: string): Promise<CheckedContact[]> {
   const { columns, records } = await readCsv(text);
   const bad: BadLine[] = [];
-  if (!columns.some(({ key }) => contactFieldOf(key) === 'email')) {
+  if (!columns.some(({ key }) => contactColumnOf(key) === 'email')) {
     bad.push({ line: 1, complaint: missingColumn(columns, 'email') });
   }
-  const properties = columns.filter(({ key }) => !contactFieldOf(key) && !isNamePart(key));
+  const others = columns.filter(({ key }) => !contactColumnOf(key));
   const byAddress = new Map<string, CheckedContact>();
   for (const record of bad.length > 0 ? [] : records) {
-    const contact = readContact(record, properties);
-    const checked = checkContact(contact);
+    const text = (column: ContactColumn) => field(record, ...contactHeaders[column]) ?? '';
+    const properties = others.flatMap(({ name, key }) => {
+      const value = field(record, key);
+      return value ? [[name, value]] : [];
+    });
+    const checked = checkRow(text, Object.fromEntries(properties));
     const complaint =
-      'complaint' in checked ? describeRowError(checked, contact.email) : merge(byAddress, checked);
+      'complaint' in checked ? describeRowError(checked, text('email')) : merge(byAddress, checked);
     if (complaint) bad.push({ line: record.line, complaint });
   }
   refuseBadLines(bad);
   return [...byAddress.values()];
-}
-
-function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
-  const others = columns.filter(({ key }) => field(record, key));
-  const text = (headers: readonly string[]) => field(record, ...headers) ?? '';
-  return {
-    email: field(record, ...contactFields.email),
-    name: fullName({
-      name: text(contactFields.name),
-      first: text(nameParts.first),
-      last: text(nameParts.last),
-    }),
-    properties: Object.fromEntries(
-      others.map(({ name, key }) => [
-        isLanguageHeader(key) ? languageProperty : name,
-        field(record, key),
-      ]),
-    ),
-  };
 }
 
 /** Merges a row into the earlier rows of its address. Returns the error if their properties grow too large. */
@@ -124,7 +97,7 @@ function merge(byAddress: Map<string, CheckedContact>, contact: CheckedContact) 
   const properties = { ...earlier?.properties, ...contact.properties };
   const { email } = earlier ?? contact;
   const fields = Object.fromEntries(
-    contactFieldNames.map((name) => [name, contact[name] ?? earlier?.[name] ?? null]),
+    contactFields.map((name) => [name, contact[name] ?? earlier?.[name] ?? null]),
   );
   byAddress.set(key, { ...contact, ...fields, email, properties });
   const complaint = earlier && validateProperties(properties);

@@ -12,8 +12,8 @@ export type CheckedContact = {
   properties: Properties;
 };
 
-/** Column headers by contact field, in lower case without punctuation. */
-export const contactFields = {
+/** Headers of the columns of a contact, in lower case without punctuation. Other columns become properties. */
+export const contactHeaders = {
   email: words(
     'email emailaddress mail mailaddress personemail contactemail',
     'emailadresse mailadresse emailadres mailadres adresemail',
@@ -28,24 +28,42 @@ export const contactFields = {
     'nombre nombrecompleto nombreyapellidos nombreyapellido imięinazwisko imieinazwisko',
     '名前 お名前 氏名 الاسم الاسمالكامل',
   ),
-};
-
-/** Column headers by part of a name, in lower case without punctuation. */
-export const nameParts = {
-  first: words(
+  first_name: words(
     'firstname givenname forename fname personfirstname contactfirstname vorname prénom prenom',
     'nombredepila primernombre primonome primeironome nomepróprio nomeproprio voornaam imię imie',
     '名 下の名前 الاسمالأول الاسمالاول',
   ),
-  last: words(
+  last_name: words(
     'lastname surname familyname lname personlastname contactlastname nachname familienname',
     'nomdefamille apellido apellidos cognome sobrenome apelido achternaam nazwisko',
     '姓 苗字 名字 اسمالعائلة الاسمالأخير الاسمالاخير',
   ),
+  language: words('language lang locale sprache taal langue lingua idioma język jezyk 言語 اللغة'),
 };
 
-export const isNamePart = (headerKey: string) =>
-  nameParts.first.includes(headerKey) || nameParts.last.includes(headerKey);
+function words(...lines: string[]): string[] {
+  return lines.join(' ').split(' ');
+}
+
+export type ContactColumn = keyof typeof contactHeaders;
+export const contactColumns = Object.keys(contactHeaders) as ContactColumn[];
+
+/** Finds the column that the key of a header names. */
+export const contactColumnOf = (headerKey: string) =>
+  contactColumns.find((column) => contactHeaders[column].includes(headerKey));
+
+/**
+ * Checks the contact of a row. `text` returns the cell of a column, which is empty if there is none. A language is
+ * stored as the property `language`.
+ */
+export function checkRow(text: (column: ContactColumn) => string, properties: Properties) {
+  const language = text('language');
+  return checkContact({
+    email: text('email'),
+    name: fullName({ name: text('name'), first: text('first_name'), last: text('last_name') }),
+    properties: language === '' ? properties : { ...properties, language },
+  });
+}
 
 /**
  * Joins the name of a row. If a row has a name column and one part, the name is the other part: "Name, Vorname" or
@@ -64,25 +82,11 @@ export function fullName(row: { name: string; first: string; last: string }): st
 
 const eastAsian = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}ー\s]+$/u;
 
-/** This property chooses the language of a contact. */
-export const languageProperty = 'language';
-const languageHeaders = words(
-  'language lang locale sprache taal langue lingua idioma język jezyk 言語 اللغة',
-);
-export const isLanguageHeader = (headerKey: string) => languageHeaders.includes(headerKey);
+/** The fields that a member, a program or a file sets. */
+export const contactFields = ['email', 'name', 'properties'] as const;
+type ContactField = (typeof contactFields)[number];
 
-function words(...lines: string[]): string[] {
-  return lines.join(' ').split(' ');
-}
-
-export type ContactField = keyof typeof contactFields;
-export const contactFieldNames = Object.keys(contactFields) as ContactField[];
-
-/** Finds the field of a column by the key of its header. Other columns become properties. */
-export const contactFieldOf = (headerKey: string) =>
-  contactFieldNames.find((field) => contactFields[field].includes(headerKey));
-
-export type ContactError = { field: ContactField | 'properties'; complaint: string };
+export type ContactError = { field: ContactField; complaint: string };
 
 /**
  * Checks a contact from any source. An empty name and null properties count as missing. A complaint completes a
@@ -92,7 +96,7 @@ export function checkContact({
   email,
   name,
   properties,
-}: Partial<Record<ContactField | 'properties', unknown>>): CheckedContact | ContactError {
+}: Partial<Record<ContactField, unknown>>): CheckedContact | ContactError {
   const address = typeof email === 'string' ? normalizeEmail(email) : undefined;
   if (address === undefined) return { field: 'email', complaint: 'is not an email address' };
   const ofName = validateName(name ?? '');
@@ -110,7 +114,6 @@ export function checkContact({
 /** Joins the lines of a spreadsheet cell, because a name has one line. */
 export const joinLines = (cell: string) => cell.replace(/\s*[\r\n]\s*/g, ' ').trim();
 
-/** Describes a complaint as the error of a row. */
 export function describeRowError({ field, complaint }: ContactError, email: string | null) {
   if (field !== 'email') return `the ${field} ${complaint}`;
   return email ? `${JSON.stringify(email)} ${complaint}` : 'the email is missing';

@@ -1,5 +1,5 @@
 import { notFound } from '../errors.ts';
-import { type Db, json, one, type Sql } from '../lib/db/db.ts';
+import { type Db, one, type Sql } from '../lib/db/db.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 
 export type Upload = {
@@ -10,10 +10,6 @@ export type Upload = {
   first_line: number;
   has_header: boolean;
   rows: number;
-  /** The sheets of a workbook that waits for its import. */
-  sheets: readonly StoredSheet[] | null;
-  /** The chosen sheet. */
-  sheet: number;
   added: number | null;
   known: number | null;
   repeated: number | null;
@@ -21,28 +17,13 @@ export type Upload = {
   imported_at: Date | null;
 };
 
-/** The text of a sheet is in the chunks from `from` up to, but not including, `to`. */
-export type StoredSheet = {
-  name: string;
-  rows: number;
-  has_header: boolean;
-  from: number;
-  to: number;
-  /** The reason why the sheet cannot be imported. */
-  reason: string | null;
-};
-
-type NewUpload = Pick<
-  Upload,
-  'name' | 'delimiter' | 'first_line' | 'has_header' | 'rows' | 'sheets'
-> & {
+type NewUpload = Pick<Upload, 'name' | 'delimiter' | 'first_line' | 'has_header' | 'rows'> & {
   uploaded_by: string | null;
   bytes: number;
 };
 
 export async function insertUpload(sql: Sql, { orgId, surveyId }: OrgSurvey, upload: NewUpload) {
-  const sheets = upload.sheets && json(sql, upload.sheets);
-  const row = { org_id: orgId, survey_id: surveyId, ...upload, sheets };
+  const row = { org_id: orgId, survey_id: surveyId, ...upload };
   return one(await sql<{ id: string }[]>`insert into contact_uploads ${sql(row)} returning id`).id;
 }
 
@@ -105,12 +86,8 @@ export async function insertChunk(
     values (${orgId}, ${uploadId}, ${place}, ${chunk})`;
 }
 
-export async function* readChunks(
-  sql: Sql,
-  { orgId, uploadId }: OrgUpload,
-  { from = 0, to = Number.POSITIVE_INFINITY } = {},
-) {
-  for (let place = from; place < to; place++) {
+export async function* readChunks(sql: Sql, { orgId, uploadId }: OrgUpload) {
+  for (let place = 0; ; place++) {
     const [row] = await sql<{ chunk: string }[]>`
       select chunk
       from contact_upload_chunks
@@ -120,27 +97,18 @@ export async function* readChunks(
   }
 }
 
-/** Reads an upload. Its name and rows come from the chosen sheet, or else from the first sheet with contacts. */
 export async function getUpload(
   sql: Sql,
   orgId: string,
-  { id, surveyId, sheet = -1 }: UploadOfSurvey,
-): Promise<Upload> {
-  const [upload] = await sql<Omit<Upload, 'sheet'>[]>`
-    select id, survey_id, name, delimiter, first_line, has_header, rows, sheets, added, known, repeated, rejected,
-           imported_at
+  { id, surveyId }: { id: string; surveyId: string },
+) {
+  const [upload] = await sql<Upload[]>`
+    select id, survey_id, name, delimiter, first_line, has_header, rows, added, known, repeated, rejected, imported_at
     from contact_uploads
     where org_id = ${orgId} and survey_id = ${surveyId} and id = ${id}`;
   if (!upload) throw notFound('list');
-  const { sheets } = upload;
-  if (!sheets) return { ...upload, sheet: 0 };
-  const isUsable = (each: StoredSheet | undefined) => each?.reason === null;
-  const place = isUsable(sheets[sheet]) ? sheet : sheets.findIndex(isUsable);
-  const { name, rows, has_header } = sheets[place]!;
-  return { ...upload, rows, has_header, sheet: place, name: `${upload.name}, sheet ${name}` };
+  return upload;
 }
-
-type UploadOfSurvey = { id: string; surveyId: string; sheet?: number | undefined };
 
 export async function lockWaitingUpload(sql: Sql, { orgId, uploadId }: OrgUpload) {
   const [upload] = await sql<{ id: string }[]>`
@@ -173,7 +141,7 @@ type UploadCounts = { added: number; known: number; repeated: number; rejected: 
 export async function endUpload(
   sql: Sql,
   { orgId, surveyId, uploadId }: OrgUpload & OrgSurvey,
-  { name, counts }: { name: string; counts: UploadCounts },
+  counts: UploadCounts,
 ) {
   await sql`
     delete from contact_upload_rejects r
@@ -182,7 +150,7 @@ export async function endUpload(
       and u.id <> ${uploadId}`;
   await sql`
     update contact_uploads
-    set ${sql({ ...counts, name })}, sheets = null, imported_at = now()
+    set ${sql(counts)}, imported_at = now()
     where org_id = ${orgId} and id = ${uploadId}`;
   await sql`delete from contact_upload_chunks where org_id = ${orgId} and upload_id = ${uploadId}`;
 }
@@ -201,28 +169,6 @@ export async function listRejects(
       and u.id = coalesce(${uploadId}::uuid, u.id)
     order by r.line
     limit ${atMost}`;
-}
-
-/**
- * Reads which contacts the survey already has. `changes` is true if saving the contact would change its name or
- * properties. The lateral join looks up contacts one by one, so that Postgres does not read the whole survey for each
- * batch.
- */
-export async function listKnown(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  contacts: readonly { key: string; name: string | null; properties: object }[],
-) {
-  return await sql<{ changes: boolean }[]>`
-    select (coalesce(given.name, c.name), c.properties || given.properties)
-           is distinct from (c.name, c.properties) as changes
-    from json_to_recordset(${JSON.stringify(contacts)}::text::json) as given (key text, name text, properties jsonb)
-    cross join lateral (
-      select name, properties
-      from contacts
-      where org_id = ${orgId} and survey_id = ${surveyId} and email_key = given.key and not superseded
-      limit 1
-    ) c`;
 }
 
 /** Counts the skipped rows of the newest import. */

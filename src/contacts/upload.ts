@@ -1,7 +1,8 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
+import { inBatches } from '../lib/async/batch.ts';
 import { createSemaphore, TooManyWaiting } from '../lib/async/semaphore.ts';
-import { type CsvRow, csvRowsInParts, detectForm, headerKey } from '../lib/cli/csv.ts';
+import { type CsvRow, csvRows, detectForm, headerKey } from '../lib/cli/csv.ts';
 import { decodeInPieces } from '../lib/cli/files.ts';
 import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
@@ -12,18 +13,13 @@ import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
 import { lockSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { listErased } from './erase.ts';
-import { saveContacts } from './queries.ts';
+import { listByAddress, saveContacts } from './queries.ts';
 import {
   type CheckedContact,
-  type ContactField,
-  checkContact,
-  contactFieldNames,
-  contactFieldOf,
+  checkRow,
+  contactColumnOf,
+  contactColumns,
   describeRowError,
-  fullName,
-  isLanguageHeader,
-  languageProperty,
-  nameParts,
 } from './rules.ts';
 import { validateMerges } from './save.ts';
 import {
@@ -34,10 +30,8 @@ import {
   insertChunk,
   insertRejects,
   insertUpload,
-  listKnown,
   lockWaitingUpload,
   readChunks,
-  type StoredSheet,
   type Upload,
   type UploadReject,
 } from './upload.queries.ts';
@@ -63,11 +57,9 @@ export async function runInUploadSlot<T>(orgId: string, work: () => Promise<T>):
   }
 }
 
-const rowsPerBatch = 2000;
+const rowsPerBatch = 1000;
 export const maxRejectsKept = 1000;
 const maxShownLength = 200;
-
-type Line = { line: number; contact: CheckedContact };
 
 /**
  * Imports the contacts of an upload. Rows without a valid address are skipped and listed, and repeated addresses are
@@ -98,7 +90,7 @@ export async function importUpload({ db }: { db: Db }, by: Writer, list: MappedL
         code: 'no_addresses',
       });
     }
-    await endUpload(tx, { ...orgUpload, ...survey }, { name: upload.name, counts });
+    await endUpload(tx, { ...orgUpload, ...survey }, counts);
     if (counts.added > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
     const target = { kind: 'survey', id: survey.surveyId } as const;
     const { orgId, actor } = by;
@@ -114,22 +106,20 @@ export type MappedList = {
 
 /** Counts what an import would do, and lists the first skipped rows. Changes nothing. */
 export async function reviewUpload(sql: Sql, survey: OrgSurvey, list: MappedList) {
-  let changed = 0;
   const skipped: UploadReject[] = [];
   const skip = (rejects: readonly UploadReject[]) => {
     skipped.push(...rejects.slice(0, maxRejectsKept - skipped.length));
   };
   const counts = await readContacts(sql, survey, list, {
     async save(contacts) {
-      const known = await listKnown(sql, survey, contacts);
-      changed += known.filter(({ changes }) => changes).length;
-      return contacts.length - known.length;
+      const keys = contacts.map(({ key }) => key);
+      return contacts.length - (await listByAddress(sql, survey, keys)).length;
     },
     reject: async (rejects) => skip(rejects),
     repeat: (reject) => skip([reject]),
   });
   skipped.sort((one, other) => one.line - other.line);
-  return { ...counts, changed, skipped };
+  return { ...counts, skipped };
 }
 
 type ContactTarget = {
@@ -145,94 +135,67 @@ async function readContacts(
   sql: Sql,
   survey: OrgSurvey,
   { upload, columns, hasHeader }: MappedList,
-  target: ContactTarget,
+  { save, reject, repeat }: ContactTarget,
 ) {
-  const batch = createContactBatch(sql, survey, target);
   const toContact = rowReader(columns);
-  let skipped = hasHeader ? 1 : 0;
-  for await (const rows of readRows(sql, survey.orgId, upload)) {
-    for (const row of rows.slice(skipped)) await batch.add(toContact(row));
-    skipped = 0;
-  }
-  return await batch.end();
-}
-
-function createContactBatch(sql: Sql, survey: OrgSurvey, { save, reject, repeat }: ContactTarget) {
-  /** Lines by address. */
-  const seen = new Map<string, number>();
+  const lineOf = new Map<string, number>();
   const counts = { added: 0, known: 0, repeated: 0, rejected: 0 };
-  let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
-
-  async function flush() {
-    const contacts = lines.map(({ contact }) => contact);
+  let skipped = hasHeader ? 1 : 0;
+  for await (const rows of inBatches(readRows(sql, survey.orgId, upload), rowsPerBatch)) {
+    const contacts: CheckedContact[] = [];
+    const rejects: UploadReject[] = [];
+    for (const { line, ...row } of rows.slice(skipped).map(toContact)) {
+      const earlier = 'contact' in row ? lineOf.get(row.contact.key) : undefined;
+      if ('reject' in row) rejects.push({ line, ...row.reject });
+      else if (earlier !== undefined) {
+        counts.repeated += 1;
+        repeat?.({ line, value: row.contact.email, reason: `same address as line ${earlier}` });
+      } else {
+        lineOf.set(row.contact.key, line);
+        contacts.push(row.contact);
+      }
+    }
+    skipped = 0;
     const keys = contacts.map(({ key }) => key);
     const erased = await listErased(sql, survey.orgId, keys);
     const complaints = await validateMerges(sql, survey, contacts);
-    const usable = lines.flatMap(({ line, contact }) => {
-      const complaint = complaints.get(contact.key);
+    const usable = contacts.filter(({ key, email }) => {
+      const complaint = complaints.get(key);
+      const line = lineOf.get(key)!;
       // The address of an erased person must not be stored.
-      if (erased.has(contact.key)) {
-        rejects.push({ line, value: '', reason: 'this person was erased' });
-      } else if (complaint) {
-        rejects.push({ line, value: contact.email, reason: `the properties ${complaint}` });
-      } else return [contact];
-      return [];
+      if (erased.has(key)) rejects.push({ line, value: '', reason: 'this person was erased' });
+      else if (complaint) {
+        rejects.push({ line, value: email, reason: `the properties ${complaint}` });
+      } else return true;
+      return false;
     });
     const added = usable.length > 0 ? await save(usable) : 0;
     counts.added += added;
     counts.known += usable.length - added;
     counts.rejected += rejects.length;
     await reject(rejects);
-    [lines, rejects] = [[], []];
   }
-
-  return {
-    async add(row: ReadRow) {
-      const earlier = 'reject' in row ? undefined : seen.get(row.contact.key);
-      if ('reject' in row) rejects.push(row.reject);
-      else if (earlier !== undefined) {
-        counts.repeated += 1;
-        const reason = `same address as line ${earlier}`;
-        repeat?.({ line: row.line, value: row.contact.email, reason });
-      } else {
-        seen.set(row.contact.key, row.line);
-        lines.push(row);
-      }
-      if (lines.length + rejects.length >= rowsPerBatch) await flush();
-    },
-    async end() {
-      await flush();
-      return counts;
-    },
-  };
+  return counts;
 }
 
-type ReadRow = Line | { reject: UploadReject };
+type ReadRow = { line: number } & (
+  | { contact: CheckedContact }
+  | { reject: Pick<UploadReject, 'value' | 'reason'> }
+);
 
 /** Reads rows by the chosen columns. If several columns have the same field, the first filled one counts. */
 function rowReader(columns: readonly UploadColumn[]) {
   return ({ line, cells }: CsvRow): ReadRow => {
-    const filled = columns.flatMap(({ name, use }, place) => {
-      const cell = cells[place]?.trim() ?? '';
-      return cell === '' ? [] : [{ name, use, cell }];
-    });
-    const text = (field: ColumnUse) => filled.find(({ use }) => use === field)?.cell ?? '';
-    const others = filled.filter(({ use }) => use === 'property' || use === 'language');
-    const contact = {
-      email: text('email'),
-      name: fullName({
-        name: text('name'),
-        first: text('first_name'),
-        last: text('last_name'),
-      }),
-      properties: Object.fromEntries(
-        others.map(({ name, use, cell }) => [use === 'language' ? languageProperty : name, cell]),
-      ),
-    };
-    const checked = checkContact(contact);
+    const filled = (use: ColumnUse) =>
+      columns.flatMap((column, place) => {
+        const cell = column.use === use ? cells[place]?.trim() : '';
+        return cell ? [[column.name, cell] as const] : [];
+      });
+    const text = (use: ColumnUse) => filled(use)[0]?.[1] ?? '';
+    const checked = checkRow(text, Object.fromEntries(filled('property')));
     if (!('complaint' in checked)) return { line, contact: checked };
-    const reason = describeRowError(checked, contact.email || null);
-    return { reject: { line, value: contact.email.slice(0, maxShownLength), reason } };
+    const reason = describeRowError(checked, text('email'));
+    return { line, reject: { value: text('email').slice(0, maxShownLength), reason } };
   };
 }
 
@@ -256,7 +219,7 @@ export async function saveUpload(
   { surveyId, name, bytes }: { surveyId: string; name: string; bytes: Uint8Array },
 ) {
   const survey = { orgId, surveyId };
-  const { list, sheets, ...facts } = await readList(bytes);
+  const { pieces, sheet, ...facts } = await readList(bytes);
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     const waiting = await deleteWaitingUpload(tx, survey, actor.id);
@@ -268,14 +231,13 @@ export async function saveUpload(
       );
     }
     const uploadId = await insertUpload(tx, survey, {
-      name: name.slice(0, maxFileNameLength) || 'list',
+      name: `${name}${sheet}`.slice(0, maxFileNameLength) || 'list',
       uploaded_by: actor.id,
       bytes: bytes.length,
-      sheets,
       ...facts,
     });
     let place = 0;
-    for (const chunk of list()) {
+    for (const chunk of pieces()) {
       await insertChunk(tx, { orgId, uploadId }, { place: place++, chunk });
     }
     return uploadId;
@@ -305,44 +267,27 @@ export async function deleteUploadedContacts(
   });
 }
 
-type List = Pick<Upload, 'delimiter' | 'first_line' | 'rows' | 'has_header' | 'sheets'> & {
-  list: () => Iterable<string>;
-};
-
-async function readList(bytes: Uint8Array): Promise<List> {
-  if (isZip(bytes)) return await readSheets(bytes);
+async function readList(bytes: Uint8Array) {
+  if (isZip(bytes)) return await readSheet(bytes);
   const [head = ''] = decodeChunks(bytes);
   const { delimiter, firstLine, body } = detectForm(head);
-  const skipped = head.length - body.length;
-  const list = () => decodeChunks(bytes, skipped);
-  const facts = await inspectList(list(), { delimiter, firstLine });
-  return { ...facts, delimiter, first_line: firstLine, sheets: null, list };
+  const pieces = () => decodeChunks(bytes, head.length - body.length);
+  return { ...(await inspectList(pieces(), { delimiter, firstLine })), sheet: '', pieces };
 }
 
-/** Refuses a workbook only if none of its sheets has contacts. */
-async function readSheets(bytes: Uint8Array): Promise<List> {
-  const form = { delimiter: ',', firstLine: 1 };
-  const chunks: string[] = [];
-  const sheets: StoredSheet[] = [];
-  let facts: Pick<Upload, 'rows' | 'has_header'> | undefined;
-  let refusal: Refusal | undefined;
-  for (const { name: title, pieces } of await readWorkbook(bytes).catch(refuseUnreadable)) {
-    const name = oneLine(title).slice(0, maxFileNameLength);
+/** Reads the first sheet that has email addresses. */
+async function readSheet(bytes: Uint8Array) {
+  let refusal: unknown;
+  for (const { name, pieces } of await readWorkbook(bytes).catch(refuseUnreadable)) {
     try {
-      const found = await inspectList(pieces, form);
-      facts ??= found;
-      const from = chunks.length;
-      sheets.push({ name, ...found, from, to: from + pieces.length, reason: null });
-      chunks.push(...pieces);
+      const facts = await inspectList(pieces, { delimiter: ',', firstLine: 1 });
+      return { ...facts, sheet: `, sheet ${oneLine(name)}`, pieces: () => pieces };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refusal ??= error;
-      const reason = error.message.replace(/^nothing was imported: /, '');
-      sheets.push({ name, rows: 0, has_header: false, from: 0, to: 0, reason });
     }
   }
-  if (!facts) throw refusal;
-  return { ...facts, delimiter: ',', first_line: 1, sheets, list: () => chunks };
+  throw refusal;
 }
 
 /** Decodes a list in chunks, without its first `skipped` characters. */
@@ -364,33 +309,28 @@ function refuseUnreadable(error: unknown): never {
 
 async function inspectList(
   pieces: Iterable<string>,
-  form: { delimiter: string; firstLine: number },
+  { delimiter, firstLine }: { delimiter: string; firstLine: number },
 ) {
   let [rows, headers, addresses] = [0, 0, 0];
   let first: CsvRow | undefined;
-  for await (const batch of csvRowsInParts(pieces, form)) {
-    for (const row of batch) {
-      first ??= row;
-      if (row.cells.length > maxUploadColumns) {
-        throw refuseLine(
-          row.line,
-          `a list has at most ${maxUploadColumns} columns`,
-          'too_many_columns',
-        );
-      }
-      if (row === first) headers = row.cells.some(isAddress) ? 0 : 1;
-      rows += 1;
-      if (rows <= rowsLookedAt) addresses += row.cells.filter(isAddress).length;
-      if (rows - headers > maxUploadRows) {
-        throw refuseLine(row.line, `a list has at most ${maxUploadRows} rows`, 'too_many_rows');
-      }
+  for await (const row of csvRows(pieces, { delimiter, firstLine })) {
+    first ??= row;
+    if (row.cells.length > maxUploadColumns) {
+      const complaint = `a list has at most ${maxUploadColumns} columns`;
+      throw refuseLine(row.line, complaint, 'too_many_columns');
+    }
+    if (row === first) headers = row.cells.some(isAddress) ? 0 : 1;
+    rows += 1;
+    if (rows <= rowsLookedAt) addresses += row.cells.filter(isAddress).length;
+    if (rows - headers > maxUploadRows) {
+      throw refuseLine(row.line, `a list has at most ${maxUploadRows} rows`, 'too_many_rows');
     }
   }
   if (!first) throw new Refusal('invalid', 'the list is empty');
   if (addresses === 0) {
     throw refuseLine(first.line, 'no column contains email addresses', 'no_addresses');
   }
-  return { rows: rows - headers, has_header: headers === 1 };
+  return { rows: rows - headers, has_header: headers === 1, delimiter, first_line: firstLine };
 }
 
 const isAddress = (cell: string) => isMailable(cell.trim());
@@ -398,21 +338,14 @@ const isAddress = (cell: string) => isMailable(cell.trim());
 const refuseLine = (line: number, what: string, code: string) =>
   new Refusal('invalid', `nothing was imported: line ${line}: ${what}`, { code });
 
-export const columnUses = [
-  ...contactFieldNames,
-  'first_name',
-  'last_name',
-  'language',
-  'property',
-  'skip',
-] as const;
+export const columnUses = [...contactColumns, 'property', 'skip'] as const;
 export type ColumnUse = (typeof columnUses)[number];
 export type UploadColumn = { name: string; use: ColumnUse };
 
 export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
   const rows: CsvRow[] = [];
-  for await (const batch of readRows(sql, orgId, upload)) {
-    rows.push(...batch.slice(0, rowsShown + 1 - rows.length));
+  for await (const row of readRows(sql, orgId, upload)) {
+    rows.push(row);
     if (rows.length > rowsShown) break;
   }
   const [head] = rows;
@@ -425,30 +358,18 @@ export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
   return { columns: guessColumnUses(names, shown), rows: shown };
 }
 
-const readRows = (sql: Sql, orgId: string, { id, sheets, sheet, delimiter, first_line }: Upload) =>
-  csvRowsInParts(readChunks(sql, { orgId, uploadId: id }, sheets?.[sheet]), {
-    delimiter,
-    firstLine: first_line,
-  });
+const readRows = (sql: Sql, orgId: string, { id, delimiter, first_line }: Upload) =>
+  csvRows(readChunks(sql, { orgId, uploadId: id }), { delimiter, firstLine: first_line });
 
-/** Guesses fields by header. The email column must contain an address, and may have any header. */
+/** Guesses uses by header. The email column must contain an address, and may have any header. */
 function guessColumnUses(names: readonly string[], rows: readonly CsvRow[]): UploadColumn[] {
-  const keys = names.map(headerKey);
+  const uses = names.map((name) => contactColumnOf(headerKey(name)) ?? 'property');
   const holds = (place: number) => rows.some(({ cells }) => isAddress(cells[place] ?? ''));
-  const places = new Map<ContactField, number>(
-    contactFieldNames.map((field) => [
-      field,
-      keys.findIndex((key) => contactFieldOf(key) === field),
-    ]),
-  );
-  const called = keys.findIndex((key, place) => contactFieldOf(key) === 'email' && holds(place));
-  places.set('email', called >= 0 ? called : keys.findIndex((_, place) => holds(place)));
-  const others: [use: ColumnUse, place: number][] = [
-    ['first_name', keys.findIndex((key) => nameParts.first.includes(key))],
-    ['last_name', keys.findIndex((key) => nameParts.last.includes(key))],
-    ['language', keys.findIndex(isLanguageHeader)],
-  ];
-  // The email column keeps its use, whatever its header, because the last use of a column wins.
-  const uses = new Map([...others, ...[...places].reverse()].map(([use, place]) => [place, use]));
-  return names.map((name, at) => ({ name, use: uses.get(at) ?? 'property' }));
+  const called = uses.findIndex((use, place) => use === 'email' && holds(place));
+  const email = called >= 0 ? called : uses.findIndex((_, place) => holds(place));
+  return names.map((name, place) => {
+    const use = uses[place]!;
+    if (place === email) return { name, use: 'email' };
+    return { name, use: use === 'email' || uses.indexOf(use) < place ? 'property' : use };
+  });
 }

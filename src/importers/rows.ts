@@ -1,11 +1,8 @@
 import {
   type CheckedContact,
-  type ContactField,
-  checkContact,
-  contactFields,
+  checkRow,
+  contactHeaders,
   describeRowError,
-  fullName,
-  nameParts,
 } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
@@ -32,7 +29,6 @@ export type ImportedSuppression = {
   created_at: Date | null;
 };
 
-/** Reasons to skip a valid row. */
 const reasonsToPass = ['unanswered', 'other type', 'without address', 'inactive'] as const;
 export type PassReason = (typeof reasonsToPass)[number];
 
@@ -66,12 +62,6 @@ function rowReader(cells: readonly string[], { plan, zone, now }: RowRules) {
       complaint,
     }),
     time: (use: ExportColumnUse) => readFileTime(text(use) ?? '', { zone, now }),
-    name: () =>
-      fullName({
-        name: text('name') ?? '',
-        first: text('first name') ?? '',
-        last: text('last name') ?? '',
-      }) || null,
     answers: () =>
       Object.fromEntries(
         plan.columns.flatMap(({ name, use }, place) => {
@@ -164,7 +154,8 @@ function isInactive(row: RowReader): boolean {
 }
 
 function readContact(row: RowReader, email: string): CheckedContact | Unclear {
-  const checked = checkContact({ email, name: row.name(), properties: row.properties() });
+  const text = (column: string) => row.text(column.replace('_', ' ') as ExportColumnUse) ?? '';
+  const checked = checkRow(text, row.properties());
   if (!('complaint' in checked)) return checked;
   const use = checked.field === 'properties' ? 'skipped' : checked.field;
   const unclear = row.unclear(use, describeRowError(checked, email)) as Unclear;
@@ -327,8 +318,7 @@ function refuseRepeated(header: readonly string[], line: number) {
 
 /** Uses of an export's columns. Other columns become properties. */
 type ExportColumnUse =
-  | ContactField
-  | ('first name' | 'last name' | 'score' | 'time' | 'comment' | 'type')
+  | ('email' | 'name' | 'first name' | 'last name' | 'score' | 'time' | 'comment' | 'type')
   | ('tags' | 'note' | 'unsubscribed' | 'bounced' | 'status' | 'active' | 'skipped');
 
 /** Column names by use, in lower case without punctuation. The first filled column counts. */
@@ -343,10 +333,10 @@ export type FormerService = {
 };
 
 const person: KnownColumns = {
-  email: contactFields.email.join(' '),
-  name: contactFields.name.join(' '),
-  'first name': nameParts.first.join(' '),
-  'last name': nameParts.last.join(' '),
+  email: contactHeaders.email.join(' '),
+  name: contactHeaders.name.join(' '),
+  'first name': contactHeaders.first_name.join(' '),
+  'last name': contactHeaders.last_name.join(' '),
 };
 
 export const delighted: FormerService = {

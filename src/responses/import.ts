@@ -5,7 +5,7 @@ import { saveContacts } from '../contacts/queries.ts';
 import {
   type CheckedContact,
   checkContact,
-  contactFields,
+  contactHeaders,
   describeRowError,
   joinLines,
   validateProperties,
@@ -48,7 +48,8 @@ const responseColumns = [
   ...scoreColumns,
   ...timeColumns,
   ...commentColumns,
-  ...Object.values(contactFields).flat(),
+  ...contactHeaders.email,
+  ...contactHeaders.name,
 ];
 
 type ImportTools = {
@@ -156,8 +157,8 @@ function readResponse(
   const created_at = readTime(time);
   if (!created_at) return time ? `${JSON.stringify(time)} ${notTime}` : 'the time is missing';
 
-  const email = field(record, ...contactFields.email);
-  const name = field(record, ...contactFields.name);
+  const email = field(record, ...contactHeaders.email);
+  const name = field(record, ...contactHeaders.name);
   const properties = Object.fromEntries(
     others.flatMap(({ name, key }) => {
       const value = field(record, key);

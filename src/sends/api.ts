@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { contactFieldNames } from '../contacts/rules.ts';
+import { contactFields } from '../contacts/rules.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
@@ -37,14 +37,14 @@ export function sendRoutes(tools: RouteTools) {
     });
 }
 
-const contactFields: readonly string[] = [...contactFieldNames, 'properties'];
+const knownFields: readonly string[] = contactFields;
 const maxNames = 10;
 
 /** Adds the index of an invalid contact and the fields that were ignored, so that clients find their mistake. */
 const explainResult = (contacts: readonly unknown[]) => (result: ContactResult, index: number) => {
   const contact = contacts[index];
   const fields = typeof contact === 'object' && contact !== null ? Object.keys(contact) : [];
-  const ignored = fields.filter((name) => !contactFields.includes(name)).slice(0, maxNames);
+  const ignored = fields.filter((name) => !knownFields.includes(name)).slice(0, maxNames);
   return {
     ...result,
     ...(result.status === 'invalid' && { index }),

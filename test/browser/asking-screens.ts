@@ -7,7 +7,6 @@ import { json } from '../../src/lib/db/db.ts';
 import { createSegment } from '../../src/people/segments.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { makeSurvey } from '../support/make/rows.ts';
-import { makeZip, workbookParts } from '../support/make/workbook.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 const list = `Email;Name;Plan
@@ -143,28 +142,6 @@ export const askingScreens: readonly ScreenEntry[] = [
     path: async (scene) => {
       const { path, uploadId } = await surveyWithList(scene);
       return `${path}/contacts/uploads/${uploadId}`;
-    },
-  },
-  {
-    name: 'contacts-sheets',
-    as: 'editor',
-    async path({ db, full }) {
-      const surveyId = await makeSurvey(db, full.id, { name: 'Customer loyalty' });
-      const row = (...cells: string[]) =>
-        `<row>${cells.map((cell) => `<c t="inlineStr"><is><t>${cell}</t></is></c>`).join('')}</row>`;
-      const head = row('E-Mail', 'Vorname', 'Nachname', 'Sprache', 'Modell');
-      const many = Array.from({ length: 40 }, (_, n) =>
-        row(n % 9 ? `p${n}@example.com` : 'no address', 'Anna-Lena', `Böhm ${n}`, 'de', 'Trail 7'),
-      );
-      const sheets = [
-        { name: 'Customers in Germany, Austria', rows: head + many.join('') },
-        { name: 'Kyoto', rows: row('メール', '姓', '名') + row('ken@example.com', '山田', '健') },
-        { name: 'Notes', rows: row('Ask Lena before sending') },
-      ];
-      const bytes = makeZip(workbookParts({ sheets }));
-      const upload = { surveyId, name: 'customers-november.xlsx', bytes };
-      const id = await saveUpload({ db }, commandWriter(full.id), upload);
-      return `/o/${full.slug}/surveys/${surveyId}/contacts/uploads/${id}`;
     },
   },
   {

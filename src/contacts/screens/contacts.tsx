@@ -88,14 +88,14 @@ export function contactScreens({ db }: { db: Db }) {
 
     .get('/:id/contacts/uploads/:upload', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      const upload = await readUpload(c, db, orgId, c.req.query('sheet'));
+      const upload = await readUpload(c, db, orgId);
       return await showUpload(c, db, upload, emptyForm(c.req.query()));
     })
 
     .post('/:id/contacts/uploads/:upload', async (c) => {
       const editor = requireRole(c, 'editor');
       const { values: typed = {} } = await readForm(c, MapFields);
-      const upload = await readUpload(c, db, editor.orgId, typed['sheet']);
+      const upload = await readUpload(c, db, editor.orgId);
       const { columns } = await previewUpload(db, editor.orgId, upload);
       const list = { upload, ...mapColumns(columns, typed) };
       const showError = async (error: string) =>
@@ -166,7 +166,6 @@ async function* linesOf(rows: readonly UploadReject[]) {
   for (const { line, value, reason } of rows) yield csvLine([line, value, reason]);
 }
 
-/** The chosen use of each column. */
 function mapColumns(columns: readonly UploadColumn[], typed: Readonly<Record<string, unknown>>) {
   const mapped = columns.map(({ name }, place) => {
     const use = v.safeParse(Use, typed[`column_${place}`]);
@@ -241,18 +240,78 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
   const page = { page: number, limit };
   const search = c.req.query('search')?.trim() ?? '';
   const survey = await getOrgSurvey(db, orgId, surveyId);
-  const contacts = await listContactsOf(db, { orgId, surveyId }, { page, search });
+  const { contacts, total } = await listContactsOf(db, { orgId, surveyId }, { page, search });
   const here = surveyPath(c);
+  const mayEdit = role !== 'viewer';
+  const isOpen = (total === 0 && search === '') || statusOf(form) === 422;
+  const isAnySent = contacts.some(({ sent_at, responded_at }) => sent_at || responded_at);
   const body = (
-    <ContactList
-      {...contacts}
-      page={page}
-      search={search}
-      form={form}
-      here={here}
-      mayEdit={role !== 'viewer'}
-      askAfterDays={survey.ask_after_days}
-    />
+    <>
+      <FormErrors form={form} />
+      {mayEdit ? (
+        <div class="grid half">
+          <FoldCard title="Upload a list" isOpen={isOpen}>
+            <UploadForm form={form} here={here} />
+          </FoldCard>
+          <FoldCard title="Add a contact" isOpen={isOpen}>
+            <AddForm form={form} here={here} />
+          </FoldCard>
+        </div>
+      ) : null}
+      <SearchedList
+        path={`${here}/contacts`}
+        id="contacts"
+        search={{
+          name: 'search',
+          label: 'Search',
+          purpose: 'Find a contact',
+          value: search,
+          placeholder: 'Email or name',
+        }}
+        found={counted(total, 'contact')}
+        about="Newest first"
+        none={{
+          title: 'No contacts yet',
+          icon: 'users',
+          means: `${mayEdit ? 'Upload a list or add a contact. ' : ''}${describeSending(survey.ask_after_days)}`,
+        }}
+        noneFound={{ title: 'No contacts match', means: 'Try a shorter search.' }}
+        meta={{ ...page, total }}
+      >
+        <DataTable
+          caption="Contacts, newest first"
+          columns={[
+            { head: 'Email' },
+            { head: 'Name' },
+            { head: 'Status' },
+            ...(isAnySent
+              ? [
+                  { head: 'Sent', before: 'Sent ' },
+                  { head: 'Responded', before: 'Responded ' },
+                ]
+              : []),
+            ...(mayEdit ? [{ head: 'Actions', hidden: true, number: true }] : []),
+          ]}
+          rows={contacts.map((contact) => ({
+            cells: [
+              ...cellsOf(contact),
+              ...(isAnySent ? timesOf(contact) : []),
+              ...(mayEdit
+                ? [
+                    <LinkButton
+                      href={`${here}/contacts/${contact.id}/delete`}
+                      text="Delete"
+                      about={contact.email}
+                      kind="quiet"
+                      mini
+                    />,
+                  ]
+                : []),
+            ],
+          }))}
+        />
+      </SearchedList>
+    </>
   );
   return renderSurveyScreen(c, {
     survey,
@@ -266,22 +325,13 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
 async function showUpload(c: ScreenContext, db: Db, upload: Upload, form = emptyForm()) {
   return await renderBelowContacts(c, db, {
     title: upload.imported_at ? `Imported ${upload.name}` : `Columns of ${upload.name}`,
-    body: await uploadBody(c, db, upload, form),
+    body: await (upload.imported_at ? resultBody(c, db, upload) : columnsBody(c, db, upload, form)),
     status: statusOf(form),
   });
 }
 
-/** A sheet is chosen by its place in the workbook. */
-async function readUpload(
-  c: ScreenContext,
-  db: Db,
-  orgId: string,
-  place?: unknown,
-): Promise<Upload> {
-  const id = idParam(c, 'list', 'upload');
-  const sheet = typeof place === 'string' ? Number.parseInt(place, 10) : undefined;
-  return await getUpload(db, orgId, { id, surveyId: idParam(c, 'survey'), sheet });
-}
+const readUpload = (c: ScreenContext, db: Db, orgId: string) =>
+  getUpload(db, orgId, { id: idParam(c, 'list', 'upload'), surveyId: idParam(c, 'survey') });
 
 async function readList({ file, list }: v.InferOutput<typeof UploadFields>) {
   if (file && file.size > 0) return { name: file.name, bytes: await file.bytes() };
@@ -296,16 +346,9 @@ async function readList({ file, list }: v.InferOutput<typeof UploadFields>) {
 
 const maxRejectsShown = 100;
 
-async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormState) {
+async function columnsBody(c: ScreenContext, db: Db, upload: Upload, form: FormState) {
   const orgId = c.var.organization.id;
   const here = surveyPath(c);
-  if (upload.imported_at) {
-    const survey = { orgId, surveyId: upload.survey_id };
-    const page = { atMost: maxRejectsShown, uploadId: upload.id };
-    return (
-      <UploadResult upload={upload} rejects={await listRejects(db, survey, page)} here={here} />
-    );
-  }
   const { columns: guessed, rows } = await previewUpload(db, orgId, upload);
   const isTyped = 'column_0' in form.typed;
   const list = isTyped
@@ -318,74 +361,70 @@ async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormSt
     : await runInUploadSlot(orgId, () => reviewUpload(db, survey, { upload, ...list }));
   const { ask_after_days } = await getOrgSurvey(db, orgId, upload.survey_id);
   return (
-    <>
-      <SheetForm upload={upload} action={c.req.path} />
-      <form
-        method="post"
-        action={c.req.path}
-        class="stack"
-        hx-get={c.req.path}
-        hx-trigger="change"
-        hx-target="#review"
-        hx-select="#review"
-        hx-swap="outerHTML"
-        hx-sync="this:replace"
-      >
-        <FormErrors form={form} />
-        {upload.sheets ? <input type="hidden" name="sheet" value={upload.sheet} /> : null}
-        <section class="card stack" aria-labelledby="columns">
-          <div class="title">
-            <h2 id="columns">Columns</h2>
-            <span class="sub">{counted(upload.rows, 'row')}</span>
-          </div>
-          <div class="opts">
-            <DataTable
-              caption="Columns of the list"
-              columns={[
-                'Column',
-                { head: 'Examples', phone: 'line' },
-                { head: 'Use as', phone: 'beside' },
-              ]}
-              rows={list.columns.map(({ name, use }, place) => ({
-                cells: [
-                  <bdi>{name}</bdi>,
-                  <Examples values={rows.map(({ cells }) => cells[place] ?? '')} />,
-                  <Select name={`column_${place}`} label={name} value={use} options={uses} />,
-                ],
-              }))}
-            />
-          </div>
-          <Checkbox name="header" label="First row is a header" checked={list.hasHeader} />
-          <p class="sub">
-            Properties personalize texts and filter responses.
-            {list.columns.some(({ use }) => nameUses.includes(use))
-              ? ''
-              : ' No column seems to contain names, so emails won’t greet contacts by name.'}
-          </p>
-        </section>
-        <Live
-          id="review"
-          says={review ? `${counted(review.added, 'contact')} will be added` : (error ?? '')}
-        >
-          {review ? <Review review={review} /> : <p class="notice is-warn">{error}</p>}
-        </Live>
-        <p class="sub">{describeSending(ask_after_days)}</p>
-        <div class="acts">
-          <button type="submit" class="primary">
-            Import
-          </button>
-          <button type="submit" formmethod="get">
-            Check again
-          </button>
-          <LinkButton href={`${here}/contacts`} text="Cancel" kind="quiet" />
-          <LinkButton
-            href={`${here}/contacts/uploads/${upload.id}/delete`}
-            text="Delete this list"
-            kind="quiet"
+    <form
+      method="post"
+      action={c.req.path}
+      class="stack"
+      hx-get={c.req.path}
+      hx-trigger="change"
+      hx-target="#review"
+      hx-select="#review"
+      hx-swap="outerHTML"
+      hx-sync="this:replace"
+    >
+      <FormErrors form={form} />
+      <section class="card stack" aria-labelledby="columns">
+        <div class="title">
+          <h2 id="columns">Columns</h2>
+          <span class="sub">{counted(upload.rows, 'row')}</span>
+        </div>
+        <div class="opts">
+          <DataTable
+            caption="Columns of the list"
+            columns={[
+              'Column',
+              { head: 'Examples', phone: 'line' },
+              { head: 'Use as', phone: 'beside' },
+            ]}
+            rows={list.columns.map(({ name, use }, place) => ({
+              cells: [
+                <bdi>{name}</bdi>,
+                <Examples values={rows.map(({ cells }) => cells[place] ?? '')} />,
+                <Select name={`column_${place}`} label={name} value={use} options={uses} />,
+              ],
+            }))}
           />
         </div>
-      </form>
-    </>
+        <Checkbox name="header" label="First row is a header" checked={list.hasHeader} />
+        <p class="sub">
+          Properties personalize texts and filter responses.
+          {list.columns.some(({ use }) => nameUses.includes(use))
+            ? ''
+            : ' No column seems to contain names, so emails won’t greet contacts by name.'}
+        </p>
+      </section>
+      <Live
+        id="review"
+        says={review ? `${counted(review.added, 'contact')} will be added` : (error ?? '')}
+      >
+        {review ? <Review review={review} /> : <p class="notice is-warn">{error}</p>}
+      </Live>
+      <p class="sub">{describeSending(ask_after_days)}</p>
+      <div class="acts">
+        <button type="submit" class="primary">
+          Import
+        </button>
+        <button type="submit" formmethod="get">
+          Check again
+        </button>
+        <LinkButton href={`${here}/contacts`} text="Cancel" kind="quiet" />
+        <LinkButton
+          href={`${here}/contacts/uploads/${upload.id}/delete`}
+          text="Delete this list"
+          kind="quiet"
+        />
+      </div>
+    </form>
   );
 }
 
@@ -407,45 +446,9 @@ function Examples({ values }: { values: readonly string[] }) {
   );
 }
 
-/** Chooses one of several sheets. */
-function SheetForm({ upload: { sheets, sheet }, action }: { upload: Upload; action: string }) {
-  if (!sheets || sheets.length === 1) return null;
-  const usable = sheets.flatMap((each, place) => (each.reason ? [] : [{ ...each, place }]));
-  const others = sheets.flatMap(({ name, reason }) =>
-    reason ? [`The sheet “${name}” can’t be imported. ${toSentence(reason)}`] : [],
-  );
-  return (
-    <section class="card stack" aria-labelledby="sheet-title">
-      <h2 id="sheet-title">Sheet</h2>
-      {usable.length === 1 ? null : (
-        <form method="get" action={action} class="test">
-          <Select
-            name="sheet"
-            label="Import from"
-            size="wide"
-            value={String(sheet)}
-            options={usable.map(({ name, rows, place }) => ({
-              value: String(place),
-              text: `${name} (${counted(rows, 'row')})`,
-            }))}
-          />
-          <button type="submit">Show</button>
-        </form>
-      )}
-      {others.length === 0 ? null : (
-        <ul class="sub">
-          {others.map((text) => (
-            <li>{text}</li>
-          ))}
-        </ul>
-      )}
-    </section>
-  );
-}
-
 type ReviewProps = { review: Awaited<ReturnType<typeof reviewUpload>> };
 
-function Review({ review: { added, known, changed, repeated, rejected, skipped } }: ReviewProps) {
+function Review({ review: { added, known, repeated, rejected, skipped } }: ReviewProps) {
   const left = repeated + rejected;
   return (
     <>
@@ -456,13 +459,7 @@ function Review({ review: { added, known, changed, repeated, rejected, skipped }
         <PartsBar
           parts={[
             { tone: 'is-good', name: 'New', share: added, figure: count(added) },
-            {
-              tone: 'is-even',
-              name: 'Already known',
-              share: known,
-              figure: count(known),
-              remark: known > 0 ? `${count(changed)} will change` : null,
-            },
+            { tone: 'is-even', name: 'Already known', share: known, figure: count(known) },
             { tone: 'is-warn', name: 'Skipped', share: left, figure: count(left) },
           ]}
         />
@@ -525,18 +522,20 @@ const useNames: Record<ColumnUse, string> = {
 };
 const uses = columnUses.map((value) => ({ value, text: useNames[value] }));
 
-type ImportedProps = { upload: Upload; rejects: readonly UploadReject[]; here: string };
-
-function UploadResult({ upload, rejects, here }: ImportedProps) {
+async function resultBody(c: ScreenContext, db: Db, upload: Upload) {
+  const survey = { orgId: c.var.organization.id, surveyId: upload.survey_id };
+  const page = { atMost: maxRejectsShown, uploadId: upload.id };
+  const rejects = await listRejects(db, survey, page);
+  const here = contactsPath(c);
   return (
     <>
       <Notice kind="fine" text={describeImport(upload)}>
         <div class="acts">
-          <LinkButton href={`${here}/send`} text="Review recipients" kind="primary" />
-          <LinkButton href={`${here}/contacts`} text="Back to contacts" kind="quiet" />
+          <LinkButton href={`${surveyPath(c)}/send`} text="Review recipients" kind="primary" />
+          <LinkButton href={here} text="Back to contacts" kind="quiet" />
           {upload.added ? (
             <LinkButton
-              href={`${here}/contacts/uploads/${upload.id}/delete`}
+              href={`${here}/uploads/${upload.id}/delete`}
               text="Delete added contacts"
               kind="quiet"
             />
@@ -546,93 +545,8 @@ function UploadResult({ upload, rejects, here }: ImportedProps) {
       <SkippedRows
         rows={rejects}
         total={upload.rejected ?? 0}
-        file={`${here}/contacts/uploads/${upload.id}/skipped.csv`}
+        file={`${here}/uploads/${upload.id}/skipped.csv`}
       />
-    </>
-  );
-}
-
-type ContactListProps = {
-  contacts: readonly SurveyContact[];
-  total: number;
-  page: { page: number; limit: number };
-  search: string;
-  form: FormState;
-  here: string;
-  mayEdit: boolean;
-  askAfterDays: number | null;
-};
-
-function ContactList(props: ContactListProps) {
-  const { contacts, total, page, search, form, here, mayEdit, askAfterDays } = props;
-  const isOpen = (total === 0 && search === '') || Object.keys(form.errors).length > 0;
-  const isAnySent = contacts.some(({ sent_at, responded_at }) => sent_at || responded_at);
-  return (
-    <>
-      <FormErrors form={form} />
-      {mayEdit ? (
-        <div class="grid half">
-          <FoldCard title="Upload a list" isOpen={isOpen}>
-            <UploadForm form={form} here={here} />
-          </FoldCard>
-          <FoldCard title="Add a contact" isOpen={isOpen}>
-            <AddForm form={form} here={here} />
-          </FoldCard>
-        </div>
-      ) : null}
-      <SearchedList
-        path={`${here}/contacts`}
-        id="contacts"
-        search={{
-          name: 'search',
-          label: 'Search',
-          purpose: 'Find a contact',
-          value: search,
-          placeholder: 'Email or name',
-        }}
-        found={counted(total, 'contact')}
-        about="Newest first"
-        none={{
-          title: 'No contacts yet',
-          icon: 'users',
-          means: `${mayEdit ? 'Upload a list or add a contact. ' : ''}${describeSending(askAfterDays)}`,
-        }}
-        noneFound={{ title: 'No contacts match', means: 'Try a shorter search.' }}
-        meta={{ ...page, total }}
-      >
-        <DataTable
-          caption="Contacts, newest first"
-          columns={[
-            { head: 'Email' },
-            { head: 'Name' },
-            { head: 'Status' },
-            ...(isAnySent
-              ? [
-                  { head: 'Sent', before: 'Sent ' },
-                  { head: 'Responded', before: 'Responded ' },
-                ]
-              : []),
-            ...(mayEdit ? [{ head: 'Actions', hidden: true, number: true }] : []),
-          ]}
-          rows={contacts.map((contact) => ({
-            cells: [
-              ...cellsOf(contact),
-              ...(isAnySent ? timesOf(contact) : []),
-              ...(mayEdit
-                ? [
-                    <LinkButton
-                      href={`${here}/contacts/${contact.id}/delete`}
-                      text="Delete"
-                      about={contact.email}
-                      kind="quiet"
-                      mini
-                    />,
-                  ]
-                : []),
-            ],
-          }))}
-        />
-      </SearchedList>
     </>
   );
 }
@@ -651,7 +565,7 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
         type="file"
         accept=".csv,.tsv,.txt,.xlsx,text/csv"
         form={form}
-        help="CSV or Excel (.xlsx) with an email column, up to 100,000 rows. Any separator, header optional."
+        help="CSV or Excel (.xlsx, the first sheet with addresses), up to 100,000 rows. Any separator, header optional."
       />
       <Field
         name="list"

@@ -144,3 +144,14 @@ function takeShares<Item>(queues: Map<string, Item[]>, maxItems: number): Map<st
   }
   return batch;
 }
+
+export async function* inBatches<Item>(items: AsyncIterable<Item>, maxItems: number) {
+  let batch: Item[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < maxItems) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
