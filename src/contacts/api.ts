@@ -10,8 +10,7 @@ import { Count, described, Id, List, Moment, One, Page, parsePage } from '../lib
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { idParam, parseQuery, Uuid } from '../lib/validation/parse.ts';
 import { maxNameLength } from '../limits.ts';
-import { exportContacts } from './export.ts';
-import { contactStatuses, listContacts } from './queries.ts';
+import { contactStatuses, exportContacts, listContacts } from './queries.ts';
 import { type Properties, validateName, validateProperties } from './rules.ts';
 import { addContact, deleteContact } from './save.ts';
 

@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { notFound } from '../errors.ts';
+import { exportRows, type ReplicaTools } from '../keys/read.ts';
 import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
+import type { ExportColumn, ExportFormat } from '../lib/export/export.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { savePeople } from '../people/save.ts';
@@ -16,6 +17,34 @@ export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
 const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   p.id, p.email, p.name, p.status, p.failure_reason, iso(p.sent_at) as sent_at,
   iso(p.responded_at) as responded_at, p.round, p.survey_id, ${nameOfSurvey(sql, orgId, sql`p`)}`;
+
+export const exportContacts = (
+  tools: ReplicaTools,
+  orgId: string,
+  { surveyId, format }: { surveyId: string | null; format: ExportFormat },
+) =>
+  exportRows(tools, orgId, {
+    format,
+    columns: exportColumns,
+    rows: (sql) => sql`
+      contacts where org_id = ${orgId} ${surveyId ? sql`and survey_id = ${surveyId}` : sql``}`,
+    joins: (sql) => sql`left join surveys s on s.org_id = ${orgId} and s.id = p.survey_id`,
+  });
+
+const exportColumns = (sql: Sql): ExportColumn[] => [
+  { name: 'id', value: sql`p.id` },
+  { name: 'created_at', value: sql`iso(p.created_at)` },
+  { name: 'survey_id', value: sql`p.survey_id` },
+  { name: 'survey_name', value: sql`s.name`, csv: 'text' },
+  { name: 'email', value: sql`p.email`, csv: 'text' },
+  { name: 'name', value: sql`p.name`, csv: 'text' },
+  { name: 'properties', value: sql`p.properties`, csv: 'object' },
+  { name: 'status', value: sql`p.status` },
+  { name: 'failure_reason', value: sql`p.failure_reason`, csv: 'text' },
+  { name: 'sent_at', value: sql`iso(p.sent_at)` },
+  { name: 'responded_at', value: sql`iso(p.responded_at)` },
+  { name: 'round', value: sql`p.round` },
+];
 
 export const contactStatuses = [
   'pending',
@@ -65,7 +94,6 @@ export async function saveContacts(
   contacts: readonly ContactToSave[],
 ) {
   if (contacts.length === 0) return [];
-  const rows = contacts.map((contact) => ({ ...contact, token: newToken() }));
   const isLatest = sql`coalesce(excluded.responded_at > c.responded_at, true)`;
   const name = sql`
     case when ${isLatest} then coalesce(excluded.name, c.name) else coalesce(c.name, excluded.name) end`;
@@ -80,10 +108,10 @@ export async function saveContacts(
     insert into contacts as c (org_id, survey_id, email, round, name, properties, token, status, sent_at, responded_at, created_at)
     select ${orgId}, ${surveyId}, email,
            ${nextRound(sql, { orgId, surveyId }, sql`lower(given.email)`)},
-           name, properties, token, coalesce(status, 'pending'), sent_at, responded_at, coalesce(created_at, now())
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as given (email text, name text, properties jsonb, token text, status text, sent_at timestamptz,
-                responded_at timestamptz, created_at timestamptz)
+           name, properties, ${newToken(sql)}, coalesce(status, 'pending'), sent_at, responded_at, coalesce(created_at, now())
+    from json_to_recordset(${JSON.stringify(contacts)}::text::json)
+      as given (email text, name text, properties jsonb, status text, sent_at timestamptz, responded_at timestamptz,
+                created_at timestamptz)
     order by lower(email)
     on conflict (survey_id, email_key) where not superseded do update
       set name = ${name}, properties = ${properties}, status = ${status}, responded_at = ${respondedAt},
@@ -103,26 +131,24 @@ const nextRound = (sql: Sql, { orgId, surveyId }: OrgSurvey, key: Part) => sql`
             where earlier.org_id = ${orgId} and earlier.survey_id = ${surveyId}
               and earlier.email_key = ${key} and earlier.superseded), 0) + 1`;
 
-/** Adds people `p` who are not contacts of the survey yet, sorted by address. Returns how many it added. */
-export async function insertMissing(
+/** Adds people `p` who are not contacts of the survey, or whose contact is superseded, sorted by address. */
+export async function insertPeople(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
-  { people, atMost }: { people: Part; atMost: number },
-): Promise<number> {
-  const token = sql`
-    translate(encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'base64'), '+/=', '-_')`;
-  const { count } = await sql`
+  { people, atMost = null }: { people: Part; atMost?: number | null },
+) {
+  return await sql<Pick<SavedContact, 'id' | 'email' | 'key'>[]>`
     insert into contacts (org_id, survey_id, email, round, name, properties, token)
     select p.org_id, ${surveyId}::uuid, p.email, ${nextRound(sql, { orgId, surveyId }, sql`p.email_key`)}, p.name,
-           ${contactProperties(sql)}, ${token}
+           ${contactProperties(sql)}, ${newToken(sql)}
     from ${people}
       and not exists (
         select from contacts c
         where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = p.email_key and not c.superseded
       )
     order by p.email_key
-    limit ${atMost}`;
-  return count;
+    limit ${atMost}::integer
+    returning id, email, email_key as key`;
 }
 
 /** The properties that person `p` has as a contact. */
@@ -130,10 +156,9 @@ export const contactProperties = (sql: Sql): Part => sql`
   case when p.language is null then p.properties
        else p.properties || jsonb_build_object('language', p.language) end`;
 
-const tokenBytes = 24;
-
-/** Secret of a contact's personal link. */
-export const newToken = () => randomBytes(tokenBytes).toString('base64url');
+/** The secret of a contact's personal link: 182 random bits. */
+const newToken = (sql: Sql): Part => sql`
+  left(translate(encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'base64'), '+/', '-_'), 32)`;
 
 export type ContactToken = Pick<SavedContact, 'id' | 'email' | 'key' | 'token'>;
 
@@ -215,16 +240,10 @@ const lockedInOrder = (sql: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly s
   order by l.email_key, l.id
   for no key update of l`;
 
-export type SurveyContact = {
-  id: string;
-  email: string;
-  name: string | null;
-  round: number;
-  status: ContactStatus;
+export type SurveyContact = Omit<SavedContact, 'key' | 'properties' | 'token' | 'added'> & {
   failure_reason: string | null;
   sent_at: Date | null;
   responded_at: Date | null;
-  created_at: Date;
 };
 
 type SearchedPage = { page: Pick<Page, 'page' | 'limit'>; search: string };

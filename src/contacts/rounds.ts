@@ -1,6 +1,6 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { newToken } from './queries.ts';
+import { insertPeople } from './queries.ts';
 
 /**
  * Time when the current round asked contact `c`, or null. An email that failed or bounced counts, so that
@@ -26,8 +26,6 @@ export const isDue = (sql: Sql, at: Date | null): Part => sql`
    and ((${askedAt(sql)} at time zone ${zoneOfRounds(sql)}) + make_interval(days => (s.repeat ->> 'every_days')::int))
          at time zone ${zoneOfRounds(sql)} <= coalesce(${at}::timestamptz, now()))`;
 
-export type StartedContact = { id: string; email: string; key: string };
-
 /**
  * Adds a contact in the next round for each address whose next round is due, and returns these contacts. They get the
  * latest name and properties of the person. The survey must be locked. The lateral join looks up contacts one by one.
@@ -39,10 +37,11 @@ export async function startRounds(
   { keys, at = null }: { keys: readonly string[]; at?: Date | null },
 ) {
   if (keys.length === 0) return [];
-  return await sql<StartedContact[]>`
+  const ended = await sql<{ key: string }[]>`
     with due as materialized (
-      select c.id, given.token
-      from unnest(${[...keys]}::text[], ${keys.map(() => newToken())}::text[]) as given (key, token)
+      select c.id
+      from unnest(${[...keys]}::text[]) as given (key)
+      join people p on p.org_id = ${orgId} and p.email_key = given.key
       join surveys s on s.org_id = ${orgId} and s.id = ${surveyId}
       join organizations o on o.id = ${orgId}
       cross join lateral (
@@ -52,29 +51,21 @@ export async function startRounds(
       ) c
       where ${isDue(sql, at)}
     ), held as materialized (
-      select l.id, due.token
+      select l.id
       from due
       join contacts l on l.id = due.id
       where l.org_id = ${orgId} and l.survey_id = ${surveyId}
       order by l.email_key, l.id
       for no key update of l
-    ), ended as (
-      update contacts c
-      set superseded = true
-      from held
-      where c.org_id = ${orgId} and c.id = held.id and not c.superseded
-      returning c.email, c.round, c.name, c.properties, held.token
     )
-    insert into contacts (org_id, survey_id, email, round, name, properties, token)
-    select ${orgId}, ${surveyId}, e.email, e.round + 1, coalesce(p.name, e.name),
-           case when p.language is null then coalesce(p.properties, e.properties)
-                else p.properties || jsonb_build_object('language', p.language) end, e.token
-    from ended e
-    left join lateral (
-      select * from people where org_id = ${orgId} and email_key = lower(e.email) limit 1
-    ) p on true
-    order by lower(e.email)
-    returning id, email, email_key as key`;
+    update contacts c
+    set superseded = true
+    from held
+    where c.org_id = ${orgId} and c.id = held.id and not c.superseded
+    returning c.email_key as key`;
+  const endedKeys = ended.map(({ key }) => key);
+  const people = sql`people p where p.org_id = ${orgId} and p.email_key = any (${endedKeys}::text[])`;
+  return await insertPeople(sql, { orgId, surveyId }, { people });
 }
 
 /** Counts the contacts that a later round of their address has replaced. The query reads only an index. */

@@ -4,6 +4,17 @@ import { notFound } from '../errors.ts';
 import { type Db, one, type Part, type Sql } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import type { Replica } from '../lib/db/replica.ts';
+import {
+  csvLine,
+  type ExportColumn,
+  type ExportFormat,
+  exportLine,
+  type FileText,
+  linesOfRange,
+  pickRange,
+  readLines,
+  readRanges,
+} from '../lib/export/export.ts';
 import { type RequestEnv, watchCaller } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiEnv } from './authenticate.ts';
@@ -40,6 +51,32 @@ export const exportReads =
   (tools: ReplicaTools, orgId: string) =>
   <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
     inGroup(orgId, () => readFresh(tools, orgId, work), { kind: 'exports', costly: true });
+
+type Exported = {
+  format: ExportFormat;
+  /** Reads rows `p` of `picked`. */
+  columns: (sql: Sql) => ExportColumn[];
+  rows: (sql: Sql) => Part;
+  joins?: (sql: Sql) => Part;
+};
+
+/** Streams rows, newest first. No connection is held while the client reads. */
+export async function* exportRows(
+  tools: ReplicaTools,
+  orgId: string,
+  { format, columns, rows, joins = (sql) => sql`` }: Exported,
+): AsyncGenerator<FileText> {
+  const read = exportReads(tools, orgId);
+  if (format === 'csv') yield csvLine(columns(tools.db).map(({ name }) => name));
+  yield* readRanges((after) =>
+    read((sql) =>
+      readLines(sql`
+        with ${pickRange(sql, rows(sql), after)}
+        select ${linesOfRange(sql, exportLine(sql, format, columns(sql)))}
+        from picked p ${joins(sql)}`),
+    ),
+  );
+}
 
 /** Reads from the replica if it has all writes of the organization, or else from the primary. */
 async function readFresh<T>(

@@ -39,7 +39,7 @@ import {
   allowErasedAddress,
   type EraseTools,
   type ErasureCounts,
-  erasedKindTexts,
+  erasedKinds,
   erasePerson,
 } from './erase.ts';
 import { FilterInput, propertyPrefix } from './filter.ts';
@@ -139,6 +139,7 @@ const PeopleQuery = v.object({
   segment: described(v.optional(Uuid), 'limit to people of this segment'),
 });
 
+/** Undefined fields keep their value, and null clears it. */
 export const PersonChange = v.object({
   name: v.optional(v.nullable(ContactName)),
   properties: described(
@@ -162,10 +163,7 @@ export const PersonItem = v.object({
 });
 
 const Person = v.object({
-  email: v.string(),
-  name: v.nullable(v.string()),
-  properties: v.record(v.string(), v.unknown()),
-  language: v.nullable(v.string()),
+  ...v.omit(PersonItem, ['id']).entries,
   created_at: described(v.nullable(Moment), 'null for a person who is not in the directory'),
   updated_at: v.nullable(Moment),
   events: v.array(
@@ -199,7 +197,9 @@ const Person = v.object({
   ),
 });
 
-const counts = Object.entries(erasedKindTexts).map(([kind, about]) => [
+export type PersonChange = v.InferOutput<typeof PersonChange>;
+
+const counts = Object.entries(erasedKinds).map(([kind, [, about]]) => [
   kind,
   described(Count, about),
 ]);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { insertMissing } from '../contacts/queries.ts';
+import { insertPeople } from '../contacts/queries.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
 import { Id } from '../lib/paging/page.ts';
 import { Uuid } from '../lib/validation/parse.ts';
@@ -20,7 +20,6 @@ export const AudienceInput = v.union(
   'must be "people", {"segment_id": ID} or {"filter": {"all": [...]}}',
 );
 
-/** An audience in answers of the API. */
 export const AudienceItem = v.union([
   v.literal('people'),
   v.object({ segment_id: Id }),
@@ -56,7 +55,7 @@ export async function addAudience(
   const people = peopleMatching(tx, survey.orgId, filter);
   let added = 0;
   for (let count = peoplePerBatch; count === peoplePerBatch; added += count) {
-    count = await insertMissing(tx, survey, { people, atMost: peoplePerBatch });
+    count = (await insertPeople(tx, survey, { people, atMost: peoplePerBatch })).length;
   }
   return added;
 }

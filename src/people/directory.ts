@@ -3,7 +3,7 @@ import { addressErased, isErasedAddress, listErased, violatesErasure } from '../
 import { readContacts } from '../contacts/import.ts';
 import { validateProperties } from '../contacts/rules.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { exportReads, type ReplicaTools } from '../keys/read.ts';
+import { exportRows, type ReplicaTools } from '../keys/read.ts';
 import {
   type Db,
   inTransaction,
@@ -13,23 +13,14 @@ import {
   type Part,
   type Sql,
 } from '../lib/db/db.ts';
-import {
-  csvLine,
-  type ExportColumn,
-  type ExportFormat,
-  exportLine,
-  type FileText,
-  linesOfRange,
-  pickRange,
-  readLines,
-  readRanges,
-} from '../lib/export/export.ts';
+import type { ExportColumn, ExportFormat } from '../lib/export/export.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { holdOffErasures } from '../surveys/queries.ts';
+import type { PersonChange } from './api.ts';
 import { matchesFilter, type PeopleFilter } from './filter.ts';
 import { savePeople } from './save.ts';
 
@@ -71,7 +62,6 @@ const columns = (sql: Sql) => sql`id, email, name, properties, language, created
 
 const previewed = 10;
 
-/** Counts the people of a filter, and lists the newest ones. */
 export async function previewPeople(sql: Sql, orgId: string, filter: PeopleFilter) {
   const rows = peopleRows(sql, orgId, { search: '', filter });
   const [counts, people] = await Promise.all([
@@ -90,14 +80,7 @@ export async function findPersonByEmail(sql: Sql, orgId: string, email: string) 
   return person;
 }
 
-/** Undefined fields keep their value, and null clears it. */
-export type PersonInput = {
-  name?: string | null | undefined;
-  properties?: Record<string, unknown> | null | undefined;
-  language?: string | null | undefined;
-};
-
-type PersonChange = { email: string; how: 'put' | 'patch'; input: PersonInput; ifMatch?: IfMatch };
+type Change = { email: string; how: 'put' | 'patch'; input: PersonChange; ifMatch?: IfMatch };
 
 /**
  * Changes a person. `put` adds a missing person and replaces the properties. `patch` merges the properties. A property
@@ -106,7 +89,7 @@ type PersonChange = { email: string; how: 'put' | 'patch'; input: PersonInput; i
 export async function changePerson(
   { db }: { db: Db },
   writer: Writer,
-  { email, how, input, ifMatch }: PersonChange,
+  { email, how, input, ifMatch }: Change,
 ): Promise<Person> {
   const { orgId, actor } = writer;
   const key = addressKey(email);
@@ -147,7 +130,7 @@ const blank = { name: null, properties: {}, language: null };
 export const versionOfPerson = (person: Pick<Person, 'name' | 'properties' | 'language'>) =>
   versionOf(person, ['name', 'properties', 'language']);
 
-function mergePerson(before: Person | undefined, input: PersonInput, how: 'put' | 'patch') {
+function mergePerson(before: Person | undefined, input: PersonChange, how: 'put' | 'patch') {
   const added = input.properties ?? {};
   const existing = before?.properties ?? {};
   const isReplaced = how === 'put' && input.properties !== undefined;
@@ -190,23 +173,16 @@ export async function importPeople(
   });
 }
 
-/** Streams people, newest first. No connection is held while the client reads. */
-export async function* exportPeople(
+export const exportPeople = (
   tools: ReplicaTools,
   orgId: string,
   { format, ...query }: PeopleQuery & { format: ExportFormat },
-): AsyncGenerator<FileText> {
-  const read = exportReads(tools, orgId);
-  if (format === 'csv') yield csvLine(exportColumns(tools.db).map(({ name }) => name));
-  yield* readRanges((after) =>
-    read((sql) =>
-      readLines(sql`
-        with ${pickRange(sql, peopleRows(sql, orgId, query), after)}
-        select ${linesOfRange(sql, exportLine(sql, format, exportColumns(sql)))}
-        from picked p`),
-    ),
-  );
-}
+) =>
+  exportRows(tools, orgId, {
+    format,
+    columns: exportColumns,
+    rows: (sql) => peopleRows(sql, orgId, query),
+  });
 
 const exportColumns = (sql: Sql): ExportColumn[] => [
   { name: 'id', value: sql`p.id` },

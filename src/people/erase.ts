@@ -339,32 +339,30 @@ async function findEncodedCopies(
   };
 }
 
-/** Kinds of erased data, with their descriptions in the API document. */
-export const erasedKindTexts = {
-  contacts: 'contacts, one per survey',
-  people: 'the person in the directory',
-  mails: 'emails',
-  blocked_mails: 'emails that a rule blocked',
-  openings: 'visits of links',
-  responses: 'responses, made anonymous or deleted',
-  properties:
-    'other people and their contacts and responses whose name or properties contained the address',
-  comments:
-    "comments and text answers, including other people's comments that contained the address",
-  notes: 'notes about responses',
-  replies: 'replies to responses',
-  analyses: 'analyses of comments',
-  summaries: 'summaries that quoted a comment',
-  deliveries: 'deliveries with an excerpt of a comment or text answer',
-  campaign_results: 'results of campaigns',
-  suppressions: 'entries of the list of blocked addresses',
-  uploads: 'uploaded lists and skipped rows',
-  stored_answers: 'stored responses of requests with an `Idempotency-Key`',
-  mailbox_messages: 'messages in the built-in mailbox',
-  audit_events: 'audit events whose contact was replaced with the hash',
-} as const satisfies Record<string, string>;
+/** Kinds of erased data, in singular and plural. */
+export const erasedKinds = {
+  contacts: ['contact', 'contacts'],
+  people: ['person in the directory', 'people in the directory'],
+  mails: ['email', 'emails'],
+  blocked_mails: ['blocked email', 'blocked emails'],
+  openings: ['visit', 'visits'],
+  responses: ['response', 'responses'],
+  properties: ['contact or response of another person', 'contacts or responses of other people'],
+  comments: ['comment', 'comments'],
+  notes: ['note', 'notes'],
+  replies: ['reply', 'replies'],
+  analyses: ['analysis', 'analyses'],
+  summaries: ['quote in a summary', 'quotes in summaries'],
+  deliveries: ['delivery', 'deliveries'],
+  campaign_results: ['campaign result', 'campaign results'],
+  suppressions: ['block', 'blocks'],
+  uploads: ['uploaded list or row', 'uploaded lists or rows'],
+  stored_answers: ['stored API response', 'stored API responses'],
+  mailbox_messages: ['message in the mailbox', 'messages in the mailbox'],
+  audit_events: ['audit event', 'audit events'],
+} as const;
 
-export type ErasureCounts = Record<keyof typeof erasedKindTexts, number>;
+export type ErasureCounts = Record<keyof typeof erasedKinds, number>;
 
 const addCounts = (one: ErasureCounts, other: ErasureCounts) =>
   Object.fromEntries(

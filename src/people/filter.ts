@@ -17,7 +17,6 @@ export const propertyPrefix = 'property.';
 
 type FieldKind = 'text' | 'language' | 'number' | 'category' | 'id';
 
-/** Operators by kind of field. */
 const opsOf: Readonly<Record<FieldKind, readonly FilterOp[]>> = {
   text: everyOp,
   language: ['is', 'is_not', 'contains', 'exists'],
@@ -136,7 +135,6 @@ export const FilterInput = v.strictObject(
   'must be an object with the list `all`',
 );
 
-/** A filter in answers of the API. */
 export const Filter = v.object({
   all: v.array(
     v.object({

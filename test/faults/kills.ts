@@ -99,6 +99,10 @@ async function addContacts(db: Ground['db'], { orgId, surveyId, emails, cause }:
       select ${orgId}, ${surveyId}, email, replace(gen_random_uuid()::text, '-', ''),
              ${isFirst ? 'pending' : 'sent'}, ${sentAt}
       from unnest(${emails}::text[]) as e (email)`;
+    await tx`
+      insert into people (org_id, email)
+      select ${orgId}, email from unnest(${emails}::text[]) as e (email)
+      on conflict do nothing`;
     if (!isFirst) await addAsked(tx, { orgId, surveyId, cause });
   });
 }

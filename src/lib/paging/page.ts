@@ -84,7 +84,8 @@ export async function answerJson(c: Context, sql: Sql, body: Part): Promise<Resp
   return c.body(await readText(sql, body), 200, { 'Content-Type': 'application/json' });
 }
 
-export const readList = <Item>(sql: Sql, list: Part) => readJson<{ data: Item[] }>(sql, list);
+export const readList = <Item>(sql: Sql, list: Part) =>
+  readJson<{ data: Item[]; meta: Record<'page' | 'limit' | 'total', number> }>(sql, list);
 
 export async function readJson<T>(sql: Sql, text: Part): Promise<T> {
   return JSON.parse(await readText(sql, text)) as T;

@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
-import { parseList, readJson } from '../../lib/paging/page.ts';
+import { parseList, readList } from '../../lib/paging/page.ts';
 import { addressKey } from '../../lib/smtp/address.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -20,7 +20,13 @@ import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { ErasureQuery } from '../api.ts';
 import { type ErasureReceipt, listErasures } from '../erase.queries.ts';
-import { allowErasedAddress, type EraseTools, type ErasureCounts, erasePerson } from '../erase.ts';
+import {
+  allowErasedAddress,
+  type EraseTools,
+  type ErasureCounts,
+  erasedKinds,
+  erasePerson,
+} from '../erase.ts';
 import { type FoundPerson, findPerson } from '../people.ts';
 
 const rowsOnPage = '50';
@@ -84,19 +90,60 @@ async function showErasures(c: Context<ScreenEnv>, { db }: EraseTools) {
     ...c.req.queries(),
   });
   const filter = { ...query, ...(typed !== '' && { email }) };
-  const { data, meta } = await readJson<{ data: ErasureReceipt[]; meta: ListMeta }>(
-    db,
-    listErasures(db, orgId, filter),
+  const { data, meta } = await readList<ErasureReceipt>(db, listErasures(db, orgId, filter));
+  const path = erasedPath(c);
+  const body = (
+    <SearchedList
+      path={path}
+      meta={meta}
+      id="erasures"
+      search={{ name: 'email', label: 'Email', purpose: 'Find receipts', value: typed }}
+      found={counted(meta.total, 'receipt')}
+      about="Receipts contain no addresses. Enter an address to find its receipts."
+      none={{
+        title: 'Nobody has been erased yet',
+        means: 'Erase a person on their page. The receipt appears here.',
+        icon: 'users',
+      }}
+      noneFound={{
+        title: 'No receipt for this address',
+        means: 'It was never erased in this organization.',
+      }}
+    >
+      <DataTable
+        caption="Receipts, newest first"
+        columns={[
+          'Erased',
+          { head: 'Data', phone: 'line' },
+          { head: 'Address', phone: 'beside' },
+          'Receipt',
+        ]}
+        rows={data.map((receipt) => ({
+          cells: [
+            <Time at={new Date(receipt.erased_at)} show="day" />,
+            <>
+              {countsText(receipt.counts)}
+              <span class="soft block">
+                {receipt.scores === 'kept'
+                  ? 'Scores kept as anonymous responses.'
+                  : 'Scores deleted.'}
+              </span>
+            </>,
+            <Address path={path} receipt={receipt} />,
+            <>
+              <span class="mono">{receipt.id}</span>
+              <small class="mono sub block" title={receipt.address_hash}>
+                {receipt.address_hash.slice(0, shownOfHash)}…
+              </small>
+            </>,
+          ],
+        }))}
+      />
+    </SearchedList>
   );
-  return renderScreen(c, {
-    title: 'Erased people',
-    section: 'people',
-    trail: [{ text: 'People', href: peoplePath(c) }],
-    body: <ErasureList path={erasedPath(c)} email={typed} receipts={data} meta={meta} />,
-  });
+  const trail = [{ text: 'People', href: peoplePath(c) }];
+  return renderScreen(c, { title: 'Erased people', section: 'people', trail, body });
 }
-
-type ListMeta = { page: number; limit: number; total: number };
 
 function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormState) {
   const person = `${peoplePath(c)}/${c.req.param('id')}`;
@@ -139,66 +186,6 @@ function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormStat
   });
 }
 
-type ErasureListProps = {
-  path: string;
-  email: string;
-  receipts: readonly ErasureReceipt[];
-  meta: { page: number; limit: number; total: number };
-};
-
-function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
-  return (
-    <SearchedList
-      {...{ path, meta }}
-      id="erasures"
-      search={{ name: 'email', label: 'Email', purpose: 'Find receipts', value: email }}
-      found={counted(meta.total, 'receipt')}
-      about="Receipts contain no addresses. Enter an address to find its receipts."
-      none={{
-        title: 'Nobody has been erased yet',
-        means: 'Erase a person on their page. The receipt appears here.',
-        icon: 'users',
-      }}
-      noneFound={{
-        title: 'No receipt for this address',
-        means: 'It was never erased in this organization.',
-      }}
-    >
-      <Rows path={path} receipts={receipts} />
-    </SearchedList>
-  );
-}
-
-const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) => (
-  <DataTable
-    caption="Receipts, newest first"
-    columns={[
-      'Erased',
-      { head: 'Data', phone: 'line' },
-      { head: 'Address', phone: 'beside' },
-      'Receipt',
-    ]}
-    rows={receipts.map((receipt) => ({
-      cells: [
-        <Time at={new Date(receipt.erased_at)} show="day" />,
-        <>
-          {countsText(receipt.counts)}
-          <span class="soft block">
-            {receipt.scores === 'kept' ? 'Scores kept as anonymous responses.' : 'Scores deleted.'}
-          </span>
-        </>,
-        <Address path={path} receipt={receipt} />,
-        <>
-          <span class="mono">{receipt.id}</span>
-          <small class="mono sub block" title={receipt.address_hash}>
-            {receipt.address_hash.slice(0, shownOfHash)}…
-          </small>
-        </>,
-      ],
-    }))}
-  />
-);
-
 const shownOfHash = 16;
 
 function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
@@ -223,34 +210,12 @@ function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
 }
 
 function countsText(counts: ErasureCounts): string {
-  const kinds = Object.entries(kindTexts) as [keyof ErasureCounts, readonly [string, string]][];
-  const present = kinds.filter(([kind]) => counts[kind] > 0);
-  return (
-    present.map(([kind, words]) => counted(counts[kind], ...words)).join(', ') || 'nothing else'
-  );
+  const texts = Object.entries(erasedKinds).flatMap(([kind, [one, many]]) => {
+    const number = counts[kind as keyof ErasureCounts];
+    return number > 0 ? [counted(number, one, many)] : [];
+  });
+  return texts.join(', ') || 'nothing else';
 }
-
-const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>> = {
-  contacts: ['contact', 'contacts'],
-  people: ['person in the directory', 'people in the directory'],
-  mails: ['email', 'emails'],
-  blocked_mails: ['blocked email', 'blocked emails'],
-  openings: ['visit', 'visits'],
-  responses: ['response', 'responses'],
-  properties: ['contact or response of another person', 'contacts or responses of other people'],
-  comments: ['comment', 'comments'],
-  notes: ['note', 'notes'],
-  replies: ['reply', 'replies'],
-  analyses: ['analysis', 'analyses'],
-  summaries: ['quote in a summary', 'quotes in summaries'],
-  deliveries: ['delivery', 'deliveries'],
-  campaign_results: ['campaign result', 'campaign results'],
-  suppressions: ['block', 'blocks'],
-  uploads: ['uploaded list or row', 'uploaded lists or rows'],
-  stored_answers: ['stored API response', 'stored API responses'],
-  mailbox_messages: ['message in the mailbox', 'messages in the mailbox'],
-  audit_events: ['audit event', 'audit events'],
-};
 
 export async function getPerson(c: Context<ScreenEnv>, db: Db) {
   const person = await findPerson(db, c.var.organization.id, idParam(c, 'person'));

@@ -106,5 +106,9 @@ export async function makeContacts(
            replace(gen_random_uuid()::text, '-', ''), ${status}
     from generate_series(1, ${count}) as n
     returning id, email`;
+  await db`
+    insert into people (org_id, email)
+    select org_id, email from contacts where survey_id = ${surveyId}
+    on conflict do nothing`;
   return [...made];
 }
