@@ -10,7 +10,7 @@ import { memberCommands } from './members/cli.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
-import { erasureCommands, peopleCommands } from './people/cli.ts';
+import { peopleCommands } from './people/cli.ts';
 import { reporterCommands } from './reporters/cli.ts';
 import { responseCommands } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
@@ -57,7 +57,6 @@ const commands: readonly Command<CommandTools>[] = [
   importContactsCommand,
   ...sendCommands,
   ...peopleCommands,
-  ...erasureCommands,
   ...responseCommands,
   ...importCommands,
   ...webhookCommands,

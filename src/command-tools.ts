@@ -96,7 +96,7 @@ export const listCommand = <const O extends Options, Row>({
 
 export async function organizationOf(
   sql: Sql,
-  { table, id, noun }: { table: 'api_keys' | 'webhooks' | 'erasures'; id: string; noun: string },
+  { table, id, noun }: { table: 'api_keys' | 'webhooks'; id: string; noun: string },
 ) {
   const [row] = await sql<{ org_id: string }[]>`
     select org_id from ${sql(table)} where id = ${id}`;

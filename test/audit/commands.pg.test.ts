@@ -98,19 +98,18 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
   },
   ...namesWith({ none: 'the verb of a route, whose act the tests of routes look at' }, [
     ...['create', 'update', 'open', 'close'].map((word) => `survey ${word}`),
-    ...['tag create', 'webhook replay', 'response release', 'person erase', 'erasure allow'],
+    ...['tag create', 'webhook replay', 'response release', 'person erase'],
     ...['reporter create', 'reporter revoke'],
   ]),
   ...namesWith({ none: 'leaves acts that the tests of members look at' }, [
     ...['invite', 'role', 'remove', 'reset'].map((word) => `member ${word}`),
   ]),
-  'people export': { none: 'prints while it reads' },
   restore: { none: 'needs an empty deployment: see below' },
   demo: { act: 'demo.filled', words: async () => ['--yes'] },
   ...namesWith({ none: 'it only reads' }, [
     ...['check-config', 'doctor', 'healthcheck', 'version', 'licenses', 'files'],
     ...['org', 'member', 'key', 'survey'].map((noun) => `${noun} list`),
-    ...['webhook', 'theme', 'reporter', 'erasure'].map((noun) => `${noun} list`),
+    ...['webhook', 'theme', 'reporter'].map((noun) => `${noun} list`),
     ...['org show', 'audit export'],
     ...['mail preview', 'contact why', 'backup verify'],
   ]),
