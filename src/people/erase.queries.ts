@@ -130,7 +130,6 @@ export async function lockSurveysOf(sql: Sql, orgId: string, surveyIds: readonly
 
 type AddressToErase = { key: string; before: Date | null };
 
-/** Returns the id of the deleted person, if there was one. */
 export async function deletePerson(sql: Sql, orgId: string, { key, before }: AddressToErase) {
   const rows = await sql<{ id: string }[]>`
     delete from people
@@ -140,7 +139,6 @@ export async function deletePerson(sql: Sql, orgId: string, { key, before }: Add
   return rows.map(({ id }) => id);
 }
 
-/** Replaces an address with `[email]` in names and properties of other people. */
 export async function hideInPeople(
   sql: Sql,
   orgId: string,
@@ -165,7 +163,6 @@ export async function hideInPeople(
   return count;
 }
 
-/** Replaces an address with `[email]` in segments. */
 export async function hideInSegments(sql: Sql, orgId: string, { key, before }: AddressToErase) {
   await sql`
     update segments

@@ -88,7 +88,6 @@ export type AnswerOfPerson = {
   created_at: Date;
 };
 
-/** Newest first. */
 export async function listPersonAnswers(sql: Sql, orgId: string, email: string) {
   return await sql<AnswerOfPerson[]>`
     select r.id, s.type, r.score, r.category, r.created_at,
@@ -115,7 +114,6 @@ const shownScores = 3;
 
 type PeoplePage = { query: PeopleQuery; page: number; limit: number };
 
-/** Lists people, newest first. */
 export async function listPeople(sql: Sql, orgId: string, { query, page, limit }: PeoplePage) {
   return await sql<PersonRow[]>`
     with newest as (
@@ -152,7 +150,6 @@ const suppressedAs = (sql: Sql, orgId: OrgId, key: Part): Part => sql`
    order by s.by_hand, s.kind desc
    limit 1)`;
 
-/** The properties of the newest people, for pickers. */
 export async function listPeopleProperties(sql: Sql, orgId: string): Promise<PropertyValues[]> {
   const sampled = sql`(
     select properties from people

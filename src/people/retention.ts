@@ -2,6 +2,7 @@ import { jobActor, recordAct } from '../audit/acts.ts';
 import { deleteOldResults } from '../campaigns/queries.ts';
 import { deleteContacts, type Inactive, listInactive, lockInactive } from '../contacts/erase.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { maxLogDays } from '../organizations/manage.ts';
 import { eraseWords } from '../questions/erase.ts';
 import { deleteOldReplies } from '../replies/queries.ts';
@@ -18,10 +19,7 @@ import { eraseOldBodies } from '../webhooks/retention.ts';
 import { lockSurveysOf } from './erase.queries.ts';
 import { eraseDerived } from './erase.ts';
 
-const commentsPerBatch = 200;
-const eventsPerBatch = 200;
-const contactsPerBatch = 200;
-const mailsPerBatch = 1000;
+const rowsPerBatch = 200;
 /** Extra days to clean up after nights on which the job did not run. */
 const missedNights = 15;
 
@@ -44,7 +42,11 @@ async function applyToOrganization(db: Db, retention: Retention) {
   const { org_id: orgId, comments_days, contacts_days, openings_days, mails_days } = retention;
   return {
     comments: comments_days ? await clearOldComments(db, orgId, comments_days) : 0,
-    replies: comments_days ? await deleteAllOldReplies(db, orgId, comments_days) : 0,
+    replies: comments_days
+      ? await deleteInBatches((atMost) =>
+          deleteOldReplies(db, orgId, { days: comments_days, atMost }),
+        )
+      : 0,
     contacts: contacts_days ? await deleteInactive(db, orgId, contacts_days) : 0,
     people: contacts_days ? await deleteUnused(db, orgId, contacts_days) : 0,
     openings: openings_days ? await deleteOldVisits(db, orgId, openings_days) : 0,
@@ -53,47 +55,31 @@ async function applyToOrganization(db: Db, retention: Retention) {
 }
 
 async function clearOldComments(db: Db, orgId: string, days: number): Promise<number> {
-  let emptied = 0;
-  for (;;) {
-    const step = await inTransaction(db, async (tx) => {
-      const responses = await lockOldComments(tx, orgId, { days, atMost: commentsPerBatch });
+  const clear = (atMost: number) =>
+    inTransaction(db, async (tx) => {
+      const responses = await lockOldComments(tx, orgId, { days, atMost });
       await eraseDerived(tx, orgId, responses);
       const ids = responses.map(({ id }) => id);
       await emptyComments(tx, orgId, ids);
       await eraseWords(tx, orgId, ids);
       return responses.length;
     });
-    emptied += step;
-    if (step < commentsPerBatch) break;
-  }
+  const emptied = await deleteInBatches(clear, rowsPerBatch);
   // Events may carry texts that respondents have removed since.
-  const batch = { days, atMost: eventsPerBatch };
-  for (let events = eventsPerBatch; events === eventsPerBatch; ) {
-    events = await inTransaction(db, (tx) => eraseOldBodies(tx, orgId, batch));
-  }
+  await deleteInBatches(
+    (atMost) => inTransaction(db, (tx) => eraseOldBodies(tx, orgId, { days, atMost })),
+    rowsPerBatch,
+  );
   return emptied;
-}
-
-/** A response without a comment may have replies too. */
-async function deleteAllOldReplies(db: Db, orgId: string, days: number): Promise<number> {
-  let deleted = 0;
-  for (let step = commentsPerBatch; step === commentsPerBatch; deleted += step) {
-    step = await deleteOldReplies(db, orgId, { days, atMost: commentsPerBatch });
-  }
-  return deleted;
 }
 
 /** Deletes inactive contacts with their mails. Their responses become anonymous. */
 async function deleteInactive(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
   for (let after: Inactive | null = null; ; ) {
-    const batch: Inactive[] = await listInactive(db, orgId, {
-      days,
-      after,
-      atMost: contactsPerBatch,
-    });
+    const batch: Inactive[] = await listInactive(db, orgId, { days, after, atMost: rowsPerBatch });
     if (batch.length > 0) deleted += await deleteInactiveBatch(db, orgId, { days, batch });
-    if (batch.length < contactsPerBatch) return deleted;
+    if (batch.length < rowsPerBatch) return deleted;
     after = batch.at(-1)!;
   }
 }
@@ -119,10 +105,9 @@ function deleteInactiveBatch(
 }
 
 /** Deletes people who have no contact and have not changed for `days` days. */
-async function deleteUnused(db: Db, orgId: string, days: number): Promise<number> {
-  let deleted = 0;
-  for (let step = contactsPerBatch; step === contactsPerBatch; deleted += step) {
-    ({ count: step } = await db`
+const deleteUnused = (db: Db, orgId: string, days: number) =>
+  deleteInBatches(async (atMost) => {
+    const { count } = await db`
       delete from people
       where org_id = ${orgId} and id in (
         select p.id
@@ -130,12 +115,11 @@ async function deleteUnused(db: Db, orgId: string, days: number): Promise<number
         where p.org_id = ${orgId} and p.created_at < now() - make_interval(days => ${days}::int)
           and p.updated_at < now() - make_interval(days => ${days}::int)
           and not exists (select from contacts c where c.org_id = ${orgId} and c.email_key = p.email_key)
-        limit ${contactsPerBatch}
+        limit ${atMost}
         for update skip locked
-      )`);
-  }
-  return deleted;
-}
+      )`;
+    return count;
+  });
 
 /** Deletes day by day, so that statements stay short. */
 async function deleteOldVisits(db: Db, orgId: string, days: number): Promise<number> {
@@ -149,13 +133,11 @@ async function deleteOldVisits(db: Db, orgId: string, days: number): Promise<num
 async function deleteOldMailLog(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
   for (const surveyId of await listSurveyIds(db, orgId)) {
-    for (let step = mailsPerBatch; step === mailsPerBatch; deleted += step) {
-      step = await deleteOldMails(db, { orgId, surveyId }, { days, atMost: mailsPerBatch });
-    }
+    deleted += await deleteInBatches((atMost) =>
+      deleteOldMails(db, { orgId, surveyId }, { days, atMost }),
+    );
   }
-  for (let step = mailsPerBatch; step === mailsPerBatch; ) {
-    step = await deleteOldResults(db, orgId, { days, atMost: mailsPerBatch });
-  }
+  await deleteInBatches((atMost) => deleteOldResults(db, orgId, { days, atMost }));
   for (let ago = maxLogDays + missedNights; ago >= days; ago--) {
     deleted += await deleteBlockedOnDay(db, orgId, { daysAgo: ago });
   }

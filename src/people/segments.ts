@@ -72,8 +72,7 @@ export async function changeSegment(
 export async function deleteSegment(db: Db, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
     const segment = await getSegment(tx, writer.orgId, id, { lock: true });
-    const uses = await listSegmentUses(tx, writer.orgId, id);
-    const use = uses.find(({ ended }) => !ended);
+    const [use] = await listSegmentUses(tx, writer.orgId, id);
     if (use) {
       const text = use.campaign_id ? 'the campaign' : 'the rounds of the survey';
       const message = `the segment is in use by ${text} ${use.name}`;
@@ -85,36 +84,21 @@ export async function deleteSegment(db: Db, writer: Writer, id: string) {
 }
 
 export type SegmentUse = {
-  segment_id: string;
   survey_id: string;
   /** Null for the rounds of the survey. */
   campaign_id: string | null;
-  /** The name of the campaign or the survey. */
   name: string;
-  /** An ended campaign does not keep the segment from being deleted. */
-  ended: boolean;
 };
 
-const maxUses = 1_000;
-
-/** Lists the campaigns and rounds that use one segment, or the current ones of all segments. Ended campaigns come last. */
-export const listSegmentUses = (sql: Sql, orgId: string, id: string | null = null) => sql<
-  SegmentUse[]
->`
-  select *
-  from (
-    select audience ->> 'segment_id' as segment_id, survey_id, id as campaign_id, name, created_at,
-           status not in ('scheduled', 'running', 'paused') as ended
-    from campaigns
-    where org_id = ${orgId}
-    union all
-    select repeat -> 'audience' ->> 'segment_id', id, null, name, created_at, false
-    from surveys
-    where org_id = ${orgId}
-  ) uses
-  where ${id === null ? sql`segment_id is not null and not ended` : sql`segment_id = ${id}::text`}
-  order by ended, created_at desc
-  limit ${maxUses}`;
+/** Lists the campaigns that have not ended and the rounds that use a segment. */
+export const listSegmentUses = (sql: Sql, orgId: string, id: string) => sql<SegmentUse[]>`
+  select survey_id, id as campaign_id, name
+  from campaigns
+  where org_id = ${orgId} and audience ->> 'segment_id' = ${id}::text and status in ('scheduled', 'running', 'paused')
+  union all
+  select id, null, name
+  from surveys
+  where org_id = ${orgId} and repeat -> 'audience' ->> 'segment_id' = ${id}::text`;
 
 export const versionOfSegment = (segment: Segment) => versionOf(segment, ['name', 'filter']);
 
@@ -162,7 +146,6 @@ export async function listSegments(sql: Sql, orgId: string): Promise<Segment[]> 
 
 const maxSurveyNames = 500;
 
-/** The newest surveys, to choose from. */
 export const listSurveyNames = (sql: Sql, orgId: string) => sql<
   { id: string; name: string; open: boolean }[]
 >`

@@ -121,7 +121,6 @@ test('a segment lists campaigns and surveys that use it', async () => {
   const used = await text(here);
   assert.match(used, new RegExp(`surveys/${survey}/repeat"><bdi>Loyalty<`));
   assert.match(used, new RegExp(`surveys/${survey}/send\\?audience=${segment!.id}"`));
-  assert.match(await text('/segments'), /1 survey that repeats/);
   const refused = await submit(`${path}${here}/delete`);
   assert.match(await refused.text(), /in use by the rounds of the survey Loyalty/);
 });

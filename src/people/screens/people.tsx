@@ -42,7 +42,7 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { parsePeopleQuery } from '../api.ts';
 import { exportPeople, importPeople } from '../directory.ts';
 import type { EraseTools } from '../erase.ts';
-import { type PeopleFilter, propertyPrefix } from '../filter.ts';
+import { propertyPrefix } from '../filter.ts';
 import { countPeople, listPeople, listPeopleProperties, type PersonRow } from '../people.ts';
 import { listSegments, type Segment } from '../segments.ts';
 import { addErasureScreens, peoplePath } from './erase.tsx';
@@ -87,7 +87,24 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
     listPeopleProperties(db, orgId),
   ]);
   const path = peoplePath(c);
-  const { page: _page, ...filters } = queries;
+  const { page: _page, ...others } = queries;
+  const filters = searchOf(others);
+  const mayChange = role !== 'viewer';
+  const found = counted(total, 'person', 'people');
+  const at = (number: number) =>
+    `${path}?${new URLSearchParams([...filters, ['page', `${number}`]])}`;
+  const empty =
+    filters.size > 0 ? (
+      <EmptyState title="No people match" icon="users">
+        <p>Try a shorter search or fewer filters.</p>
+      </EmptyState>
+    ) : (
+      <EmptyState title="No people yet" icon="users">
+        <p>
+          Everyone you add to a survey appears here, with the emails they got and their responses.
+        </p>
+      </EmptyState>
+    );
   return renderScreen(c, {
     title: 'People',
     about: 'One row per email address, across all surveys.',
@@ -99,18 +116,35 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
         {role === 'owner' ? (
           <LinkButton href={`${path}/erased`} text="Erased people" kind="quiet" />
         ) : null}
-        {role === 'viewer' ? null : (
+        {mayChange ? (
           <LinkButton href={`${path}/import`} text="Import" kind="primary" icon="upload" />
-        )}
+        ) : null}
       </>
     ),
     body: (
-      <PeopleList
-        {...{ path, people, segments, properties, filters: searchOf(filters) }}
-        filter={query.filter}
-        meta={{ ...page, total }}
-        mayChange={role !== 'viewer'}
-      />
+      <>
+        <PeopleFilters {...{ path, segments, properties, filters, mayChange }} />
+        <Live id="people" says={found}>
+          <div class="spread">
+            <h2>{found}</h2>
+            <div class="acts">
+              {mayChange && [...filters.keys()].some((name) => name.startsWith(propertyPrefix)) ? (
+                <LinkButton
+                  href={`${path}/segments/new?${builderQuery(query.filter)}`}
+                  text="Save as segment"
+                  mini
+                />
+              ) : null}
+              {total > 0 ? (
+                <LinkButton href={`${path}/export?${filters}`} text="Export" icon="download" mini />
+              ) : null}
+            </div>
+          </div>
+          <PagedList meta={{ ...page, total }} at={at} empty={empty}>
+            <Rows path={path} people={people} />
+          </PagedList>
+        </Live>
+      </>
     ),
   });
 }
@@ -171,69 +205,17 @@ async function readTable(bytes: Uint8Array): Promise<string> {
   }
 }
 
-type PeopleProps = {
+const chipsId = 'chips';
+
+type FilterProps = {
   path: string;
-  people: readonly PersonRow[];
   segments: readonly Segment[];
   properties: readonly PropertyValues[];
-  filter: PeopleFilter;
   filters: URLSearchParams;
-  meta: { page: number; limit: number; total: number };
   mayChange: boolean;
 };
 
-function PeopleList(props: PeopleProps) {
-  const { path, people, filter, filters, meta, mayChange } = props;
-  const found = counted(meta.total, 'person', 'people');
-  const at = (page: number) => `${path}?${new URLSearchParams([...filters, ['page', `${page}`]])}`;
-  const isFiltered = filters.size > 0;
-  const empty = isFiltered ? (
-    <EmptyState title="No people match" icon="users">
-      <p>Try a shorter search or fewer filters.</p>
-    </EmptyState>
-  ) : (
-    <EmptyState title="No people yet" icon="users">
-      <p>
-        Everyone you add to a survey appears here, with the emails they got and their responses.
-      </p>
-    </EmptyState>
-  );
-  return (
-    <>
-      <PeopleFilters {...props} />
-      <Live id="people" says={found}>
-        <div class="spread">
-          <h2>{found}</h2>
-          <div class="acts">
-            {mayChange && [...filters.keys()].some((name) => name.startsWith(propertyPrefix)) ? (
-              <LinkButton
-                href={`${path}/segments/new?${builderQuery(filter)}`}
-                text="Save as segment"
-                mini
-              />
-            ) : null}
-            {meta.total > 0 ? (
-              <LinkButton
-                href={`${path}/export${isFiltered ? `?${filters}` : ''}`}
-                text="Export"
-                icon="download"
-                mini
-              />
-            ) : null}
-          </div>
-        </div>
-        <PagedList meta={meta} at={at} empty={empty}>
-          <Rows path={path} people={people} />
-        </PagedList>
-      </Live>
-    </>
-  );
-}
-
-const chipsId = 'chips';
-
-/** Search, a menu with the filters, and the active ones as chips. */
-function PeopleFilters({ path, segments, properties, filters, mayChange }: PeopleProps) {
+function PeopleFilters({ path, segments, properties, filters, mayChange }: FilterProps) {
   const segment = segments.find(({ id }) => id === filters.get('segment'));
   return (
     <search aria-label="Find a person">
@@ -295,7 +277,7 @@ function PeopleFilters({ path, segments, properties, filters, mayChange }: Peopl
   );
 }
 
-const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
+const Rows = ({ path, people }: { path: string; people: readonly PersonRow[] }) => (
   <DataTable
     caption="People, newest first"
     columns={[

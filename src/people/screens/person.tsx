@@ -290,7 +290,6 @@ function Entry({ entry, home, answer }: EntryProps) {
   );
 }
 
-/** Details of an entry: the text of a reply, the webhook, later visits, the reason. */
 function More({ entry, home }: { entry: TimelineEntry; home: string }) {
   const { what, reason, webhook_id: webhook, delivery_id: delivery, response_id: response } = entry;
   if (what === 'replied' || what.startsWith('reply_')) {
@@ -322,31 +321,22 @@ function More({ entry, home }: { entry: TimelineEntry; home: string }) {
   return reason ? <p class="sub">{reason}</p> : null;
 }
 
-/** The newest scores, on one scale. */
-function Scores({ answers }: { answers: readonly AnswerOfPerson[] }) {
-  const shown = answers.slice(0, maxSteps);
-  if (shown.length < 2) return null;
-  return (
-    <section class="card" aria-labelledby="scores">
-      <div class="title">
-        <h2 id="scores">Score over time</h2>
-      </div>
-      <StepsChart answers={shown.toReversed()} />
-    </section>
-  );
-}
-
 const maxSteps = 5;
 
-function StepsChart({ answers }: { answers: readonly AnswerOfPerson[] }) {
-  const points = answers.map(({ type, score, category }, at) => ({
-    x: `${(100 * (at + 0.5)) / answers.length}%`,
+function Scores({ answers }: { answers: readonly AnswerOfPerson[] }) {
+  const shown = answers.slice(0, maxSteps).reverse();
+  if (shown.length < 2) return null;
+  const points = shown.map(({ type, score, category }, at) => ({
+    x: `${(100 * (at + 0.5)) / shown.length}%`,
     y: `${80 - 6 * normalized(type, score)}%`,
     text: scoreText(type, score),
     category,
   }));
   return (
-    <>
+    <section class="card" aria-labelledby="scores">
+      <div class="title">
+        <h2 id="scores">Score over time</h2>
+      </div>
       <svg
         class="steps-chart"
         role="img"
@@ -365,11 +355,11 @@ function StepsChart({ answers }: { answers: readonly AnswerOfPerson[] }) {
         ))}
       </svg>
       <p class="steps-days sub">
-        {answers.map(({ created_at }) => (
+        {shown.map(({ created_at }) => (
           <Time at={created_at} show="day" />
         ))}
       </p>
-    </>
+    </section>
   );
 }
 
@@ -427,7 +417,6 @@ type EmailsProps = {
   mayRecord: boolean;
 };
 
-/** How often the person was asked, and whether they can be asked again. */
 function Emails({ person, timeline, here, form, mayRecord }: EmailsProps) {
   const { suppressions, suppressed } = person;
   const hasUnsubscribed = suppressions.some(isOwnUnsubscribe);
@@ -505,7 +494,6 @@ const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   allowed: { kind: 'fine', text: 'Unblocked', icon: 'shield-check' },
 };
 
-/** Texts for steps with a specific reason. */
 const specialSteps: Partial<
   Record<TimelineEntry['what'], Readonly<Record<string, Partial<Step>>>>
 > = {

@@ -145,11 +145,7 @@ export const segmentViews = (people: string, segments: readonly Segment[], curre
 
 async function showSegments(c: Context<ScreenEnv>, db: Db) {
   const { id: orgId, role } = c.var.organization;
-  const [segments, uses, names] = await Promise.all([
-    listSegments(db, orgId),
-    listSegmentUses(db, orgId),
-    readNames(db, orgId),
-  ]);
+  const [segments, names] = await Promise.all([listSegments(db, orgId), readNames(db, orgId)]);
   const path = segmentsPath(c);
   const body = (
     <div class="card flush">
@@ -160,18 +156,13 @@ async function showSegments(c: Context<ScreenEnv>, db: Db) {
       ) : (
         <DataTable
           caption="Segments by name"
-          columns={[
-            'Name',
-            { head: 'Rule', phone: 'line' },
-            { head: 'Used by', before: 'Used by ' },
-          ]}
+          columns={['Name', { head: 'Rule', phone: 'line' }]}
           rows={segments.map(({ id, name, filter }) => ({
             cells: [
               <a href={`${path}/${id}`}>
                 <bdi>{name}</bdi>
               </a>,
               <Conditions filter={filter} names={names} />,
-              usesText(uses.filter((use) => use.segment_id === id)),
             ],
           }))}
         />
@@ -191,16 +182,6 @@ async function showSegments(c: Context<ScreenEnv>, db: Db) {
       ),
     body,
   });
-}
-
-function usesText(uses: readonly SegmentUse[]) {
-  const campaigns = uses.filter((use) => use.campaign_id !== null).length;
-  const texts = [
-    campaigns > 0 && counted(campaigns, 'campaign'),
-    uses.length > campaigns &&
-      counted(uses.length - campaigns, 'survey that repeats', 'surveys that repeat'),
-  ];
-  return texts.filter(Boolean).join(', ') || <span class="soft">nothing yet</span>;
 }
 
 async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
@@ -240,7 +221,7 @@ async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
             </details>
           )}
           <LinkButton href={`${here}/edit`} text="Edit" />
-          {uses.every(({ ended }) => ended) ? (
+          {uses.length === 0 ? (
             <LinkButton href={`${here}/delete`} text="Delete" kind="danger" />
           ) : null}
         </>
@@ -273,16 +254,12 @@ const Uses = ({ uses, surveys }: { uses: readonly SegmentUse[]; surveys: string 
       <p class="sub">No campaign or repeating survey uses this segment yet.</p>
     ) : (
       <ul class="stack tight">
-        {uses.map(({ survey_id: survey, campaign_id: campaign, name, ended }) => (
+        {uses.map(({ survey_id: survey, campaign_id: campaign, name }) => (
           <li>
             <a href={`${surveys}/${survey}/${campaign ? `send/${campaign}` : 'repeat'}`}>
               <bdi>{name}</bdi>
             </a>{' '}
-            {campaign ? (
-              <span class="soft">{ended ? 'ended campaign' : 'campaign'}</span>
-            ) : (
-              <State kind="fine">Repeats</State>
-            )}
+            {campaign ? <span class="soft">campaign</span> : <State kind="fine">Repeats</State>}
           </li>
         ))}
       </ul>
@@ -292,7 +269,6 @@ const Uses = ({ uses, surveys }: { uses: readonly SegmentUse[]; surveys: string 
 
 type Names = Awaited<ReturnType<typeof readNames>>;
 
-/** Names for conditions. */
 async function readNames(db: Db, orgId: string) {
   const [surveys, tags] = await Promise.all([listSurveyNames(db, orgId), listTags(db, orgId)]);
   return { surveys, tags };
@@ -580,13 +556,11 @@ const opsOf = (field: string) => {
     .map(([value, text]) => ({ value, text }));
 };
 
-/** Choices of a field whose values are a closed list. */
 const closedValues = (field: string, selected: string, names: Names) =>
   field === 'last_category'
     ? filterCategories.map((value) => ({ value, text: capital(value) }))
     : namesOf(field, selected, names)?.map(({ id, name }) => ({ value: id, text: name }));
 
-/** Values to pick or to type. */
 const commonValues = (field: string, properties: readonly PropertyValues[]) =>
   field === 'language'
     ? languageChoices(undefined).map(({ value }) => value)
@@ -733,7 +707,6 @@ type PersonLinkProps = {
   path: string;
 };
 
-/** Initials, name and address. */
 export const PersonLink = ({ person: { id, email, name }, path }: PersonLinkProps) => (
   <div class="person">
     <Avatar name={name ?? email} />
