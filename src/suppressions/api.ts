@@ -37,18 +37,8 @@ export const bounceRoutes = (tools: BounceTools) =>
     const key = requireWrite(c.var.key);
     const body = await readRawBody(c);
     if (body.length === 0) throw new Refusal('invalid', 'the body must be the returned message');
-    return c.json({
-      data: await takeBounce(tools, key, wholeMessage(c.req.header('Content-Type'), body)),
-    });
+    return c.json({ data: await takeBounce(tools, key, body) });
   });
-
-/** Adds the request's Content-Type to a multipart body that was posted without headers. */
-function wholeMessage(contentType = '', body: Uint8Array): Uint8Array {
-  const isBare =
-    /^multipart\//i.test(contentType) &&
-    /^\s*--/.test(new TextDecoder('latin1').decode(body.slice(0, 100)));
-  return isBare ? Buffer.concat([Buffer.from(`Content-Type: ${contentType}\r\n\r\n`), body]) : body;
-}
 
 export const suppressionKinds = ['unsubscribed', 'bounced'] as const;
 

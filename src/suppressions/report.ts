@@ -2,7 +2,6 @@ import PostalMime, { type Attachment } from 'postal-mime';
 
 // Runs in the thread of the redaction worker, so it must not import screens.
 
-/** Delivery status of one recipient. */
 export type RecipientStatus = {
   action: string;
   status: string;
@@ -29,18 +28,14 @@ const maxRecipients = 100;
 const maxNestingDepth = 8;
 
 /**
- * Parses a delivery report (RFC 3464), a qmail bounce, or a complaint (ARF, RFC 5965). Only the beginning of the
- * message is parsed, so the returned original may be cut off.
+ * Parses a delivery report (RFC 3464) or a complaint (ARF, RFC 5965). Only the beginning of the message is parsed, so
+ * the returned original may be cut off.
  */
 export async function readReport(message: Uint8Array): Promise<Report> {
-  const {
-    headers,
-    attachments,
-    text = '',
-  } = await PostalMime.parse(beginningOf(message), {
+  const { headers, attachments } = await PostalMime.parse(beginningOf(message), {
     forceRfc822Attachments: true,
-    maxNestingDepth: maxNestingDepth,
-  }).catch(() => ({ headers: [], attachments: [], text: '' }));
+    maxNestingDepth,
+  }).catch(() => ({ headers: [], attachments: [] }));
   const outer = new Map(headers.map(({ key, value }) => [key, value]));
   const part = (type: RegExp) => attachments.find(({ mimeType }) => type.test(mimeType));
   const status = part(/^message\/(global-)?delivery-status$/);
@@ -64,7 +59,7 @@ export async function readReport(message: Uint8Array): Promise<Report> {
     const type = (fields.get('feedback-type') ?? '').toLowerCase();
     return { kind: 'complaint', statuses: [], feedback: type, returnPaths, messageIds };
   }
-  return readQmail(outer, text);
+  return { ...originalIdsOf(outer, original), kind: 'other', statuses: [], feedback: '' };
 }
 
 // Parsing time grows with the number of lines and the length of the headers.
@@ -94,29 +89,6 @@ function shortenHeaders(text: string): string {
   const lastLineEnd = text.lastIndexOf('\n', maxHeaderBytes);
   return text.slice(0, lastLineEnd < 0 ? maxHeaderBytes : lastLineEnd) + text.slice(end);
 }
-
-/** qmail sends plain text: a sentence, a paragraph for each recipient, then the original message. */
-function readQmail(outer: Fields, text: string): Report {
-  const [notice = '', original = ''] = text.replace(/\r\n/g, '\n').split(qmailSeparator);
-  const isQmail = qmailOpening.test(notice) && original !== '';
-  const [headers = new Map()] = isQmail ? fieldGroups(original) : [];
-  const statuses = isQmail ? qmailStatuses(notice) : [];
-  const kind = isQmail ? 'delivery' : 'other';
-  return { ...originalIdsOf(outer, headers), kind, statuses, feedback: '' };
-}
-
-const qmailOpening = /^Hi\. This is the /m;
-const qmailSeparator =
-  /^--- Below this line is (?:a copy of the message|the original bounce)\.\n+/m;
-
-const qmailStatuses = (notice: string): RecipientStatus[] =>
-  [...notice.matchAll(/^<([^>\n]{3,254})>:\n((?:.+\n?){1,20})/gm)]
-    .slice(0, maxRecipients)
-    .map(([, recipient = '', paragraph = '']) => {
-      const diagnostic = paragraph.replace(/\s+/g, ' ').trim();
-      const status = /[( #]([245]\.\d{1,3}\.\d{1,3})\b/.exec(diagnostic)?.[1] ?? '5.0.0';
-      return { action: 'failed', status, recipients: [recipient.toLowerCase()], diagnostic };
-    });
 
 function statusOf(fields: Fields): RecipientStatus {
   const value = (name: string) => fields.get(name) ?? '';

@@ -92,7 +92,6 @@ async function resubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) 
 export const isOwnUnsubscribe = ({ kind, by_hand }: Pick<Suppression, 'kind' | 'by_hand'>) =>
   kind === 'unsubscribed' && !by_hand;
 
-/** Lifts a bounce or a manual suppression. */
 export async function liftSuppression({ db }: Tools, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
     const suppression = await lockSuppression(tx, writer.orgId, { id });

@@ -5,9 +5,6 @@ const status = (body: string) =>
 const body = (type: string, text: string) => `Content-Type: ${type}\r\n\r\n${text}`;
 const encoded = (encoding: string, text: string) =>
   `Content-Transfer-Encoding: ${encoding}\r\n\r\n${text}`;
-const copyLine = '--- Below this line is a copy of the message.\n';
-const qmail = (text: string) =>
-  `Subject: x\r\n\r\nHi. This is the qmail\n${text}\n${copyLine}\nA: b\n`;
 const counted = (count: number, part: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => part(n)).join('');
 
@@ -60,11 +57,6 @@ export function hostileReports(size: number): Record<string, string> {
     'status digits': status(`X: y\n\nStatus: ${fill('5.111.')}`),
     'status diagnostic': status(`X: y\n\nDiagnostic-Code: ${fill(' ')}x`),
     'status recipients': status(`X: y\n\n${fill('Final-Recipient: rfc822;a@b.c\n\n')}`),
-    qmail: qmail(fill('<aaa@b.c>:\nx\n')),
-    'qmail long line': qmail(`<aaa@b.c>:\n${fill('x')}`),
-    'qmail brackets': qmail(fill(`<${'a'.repeat(254)}\n`)),
-    'qmail separators': `Subject: x\r\n\r\nHi. This is the q\n${fill(copyLine)}`,
-    'qmail spaces': qmail(`<aaa@b.c>:\n${fill(' ')}x`),
     'html brackets': body('text/html', fill('<')),
     'html tags': body('text/html', fill('<a href="x">y</a>')),
     'html entities': body('text/html', fill('&amp;')),

@@ -27,8 +27,6 @@ const report = ({ form = 'multipart/report', headers = '', notice = '', ...made 
   ].join('');
 };
 const statusesOf = async (made: Made) => (await read(report(made))).statuses;
-const qmail = (recipients: string) =>
-  `Subject: failure notice\n\nHi. This is the qmail-send program.\n\n${recipients}\n--- Below this line is a copy of the message.\n\nMessage-ID: <${id}@a.test>\n\nHello\n`;
 
 test('report is parsed case-insensitively', async () => {
   assert.equal((await read(report({ form: 'Multipart/REPORT' }))).kind, 'delivery');
@@ -45,8 +43,6 @@ test('report is parsed case-insensitively', async () => {
   const complaint = `Content-Type: multipart/report; boundary=x\n\n--x\nContent-Type: message/feedback-report\n\nFeedback-Type: Abuse\nOriginal-Mail-From: <${returnPath}>\n--x--\n`;
   const { kind, feedback, returnPaths } = await read(complaint);
   assert.deepEqual([kind, feedback, returnPaths], ['complaint', 'abuse', [returnPath]]);
-  const [recipient] = (await read(qmail('<Ann@People.test>:\nno such user\n'))).statuses;
-  assert.deepEqual(recipient?.recipients, ['ann@people.test']);
 });
 
 test('first report and first field of a message count', async () => {
@@ -61,14 +57,9 @@ test('first report and first field of a message count', async () => {
 test('first hundred recipients of a report are parsed', async () => {
   const emails = Array.from({ length: 101 }, (_, place) => `p${place}@people.test`);
   const groups = emails.map((email) => `Final-Recipient: rfc822; ${email}\n`).join('\n');
-  const paragraphs = emails.map((email) => `<${email}>:\nno such user\n`).join('\n');
-  for (const statuses of [
-    await statusesOf({ status: groups }),
-    (await read(qmail(paragraphs))).statuses,
-  ]) {
-    assert.deepEqual(
-      statuses.map(({ recipients }) => recipients[0]),
-      emails.slice(0, 100),
-    );
-  }
+  const statuses = await statusesOf({ status: groups });
+  assert.deepEqual(
+    statuses.map(({ recipients }) => recipients[0]),
+    emails.slice(0, 100),
+  );
 });
