@@ -259,7 +259,6 @@ create table contact_uploads (
   first_line integer not null,  -- line number of the first row in the file
   has_header boolean not null,
   rows integer not null,        -- rows of the file, without the header
-  sheets jsonb,                 -- the sheets of a workbook that waits for its import: name, rows and place of the text of each
   added integer,
   known integer,                -- contacts that were already on the survey
   repeated integer,             -- rows with the address of an earlier row
@@ -464,7 +463,6 @@ create table imports (
   status text not null default 'uploading',
   reason text,
   actor jsonb not null,
-  before jsonb,             -- the responses of the survey by month before the import
   after jsonb,              -- the responses of the survey by month after the import
   created_at timestamptz not null default now(),
   started_at timestamptz,

@@ -901,7 +901,6 @@ create table imports (
     check (status in ('uploading', 'checking', 'checked', 'importing', 'finished', 'failed')),
   reason       text,
   actor        jsonb not null,
-  before       jsonb,
   after        jsonb,
   created_at   timestamptz not null default now(),
   started_at   timestamptz,
@@ -916,7 +915,6 @@ comment on table imports is
 comment on column imports.survey_id is 'null until the import creates a survey';
 comment on column imports.type is 'scale of the responses. Null until it is chosen or found in the files';
 comment on column imports.time_zone is 'of times without an offset, and of the months of the comparison';
-comment on column imports.before is 'the responses of the survey by month before the import';
 comment on column imports.after is 'the responses of the survey by month after the import';
 
 create index imports_newest_first on imports (org_id, created_at desc);

@@ -3,8 +3,8 @@ import { maxUploadBytes, runInUploadSlot } from '../contacts/upload.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
 import { decodeStream } from '../lib/cli/files.ts';
-import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { readWorkbook } from '../lib/cli/workbook.ts';
+import { type Db, inTransaction, json, type Sql } from '../lib/db/db.ts';
 import type { UploadedFile } from '../lib/http/multipart.ts';
 import type { JobRun } from '../lib/queue/task.ts';
 import { oneLine } from '../lib/validation/parse.ts';
@@ -17,10 +17,10 @@ import {
   countUnderstood,
   type Export,
   importRows,
+  noneImported,
   openExport,
   readExport,
   zeroFileCounts,
-  zeroImportCounts,
 } from './import.ts';
 import {
   changeFile,
@@ -113,11 +113,10 @@ async function storeFile(
   { name, chunks }: UploadedFile,
   store: (name: string, text: Text) => Promise<void>,
 ) {
-  const { isWorkbook, all } = await detectWorkbook(chunks);
   try {
-    if (!isWorkbook) return await store(name, decodeStream(all));
+    if (!/\.xlsx$/i.test(name)) return await store(name, decodeStream(chunks));
     await runInUploadSlot(orgId, async () => {
-      const sheets = await readWorkbook(await readAtMost(all, maxUploadBytes));
+      const sheets = await readWorkbook(await readAtMost(chunks, maxUploadBytes));
       for (const sheet of sheets) {
         const title = oneLine(sheet.name);
         await store(sheets.length === 1 ? name : `${name}, sheet ${title}`, sheet.pieces);
@@ -142,17 +141,6 @@ async function storeText(
     await insertImportChunk(db, id, { file, place: place++, chunk });
   }
   await changeFile(db, id, file, { bytes });
-}
-
-async function detectWorkbook(chunks: AsyncIterable<Uint8Array>) {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  async function* all() {
-    if (first.done) return;
-    yield first.value;
-    yield* { [Symbol.asyncIterator]: () => iterator };
-  }
-  return { isWorkbook: !first.done && isZip(first.value), all: all() };
 }
 
 async function readAtMost(chunks: AsyncIterable<Uint8Array>, maxBytes: number) {
@@ -186,7 +174,6 @@ async function requestCheck(
   });
 }
 
-/** Saves the kinds that a member chose and reads the files again. */
 export async function changeKinds(
   tools: ImportTools,
   by: Writer,
@@ -200,7 +187,6 @@ export async function changeKinds(
 const alreadyStarted = () =>
   new Refusal('conflict', 'This import has already been started.', { code: 'import_started' });
 
-/** Reads all files of an import without importing them. */
 export async function checkImport(
   { db }: ImportTools,
   { org_id: orgId, import_id: importId }: JobPayloads['imports.check'],
@@ -224,14 +210,12 @@ export async function checkImport(
       result instanceof Refusal ? result : await orRefusal(() => checkExport(result, rules));
     const plan = result instanceof Refusal ? null : result.plan;
     await changeFile(db, id, place, {
-      plan: plan && { kind: plan.kind, columns: plan.columns },
-      counts: checked instanceof Refusal ? null : checked.counts,
+      plan: plan && json(db, { kind: plan.kind, columns: plan.columns }),
+      counts: checked instanceof Refusal ? null : json(db, checked.counts),
       reason: checked instanceof Refusal ? checked.message : null,
     });
   }
-  const survey = row.survey_id && { orgId, surveyId: row.survey_id };
-  const before = survey ? await countMonths(db, survey, row.time_zone) : {};
-  await changeImport(db, id, { type, before, status: 'checked', from: ['checking'] });
+  await changeImport(db, id, { type, status: 'checked', from: ['checking'] });
 }
 
 async function orRefusal<T>(act: () => Promise<T>): Promise<T | Refusal> {
@@ -348,7 +332,7 @@ export async function runImport(
     files.sort((one, other) => order.indexOf(one.plan!.kind) - order.indexOf(other.plan!.kind));
     const endsAt = Date.now() + importTurnMs;
     for (const file of files) await importFile(db, row, { file, surveyId, endsAt });
-    const after = await countMonths(db, { orgId, surveyId }, row.time_zone);
+    const after = json(db, await countMonths(db, { orgId, surveyId }, row.time_zone));
     await inTransaction(db, async (tx) => {
       const change = { after, status: 'finished', finished_at: new Date() } as const;
       if (await changeImport(tx, id, { ...change, from: ['importing'] }))
@@ -387,7 +371,7 @@ async function importFile(
   const questions = asks
     ? await ensureQuestions(db, writer, (await checkExport(opened, rules)).samples)
     : new Map();
-  const imported = file.imported ?? zeroImportCounts();
+  const imported = file.imported ?? noneImported;
   let from = file.done;
   await importRows(db, { ...writer, questions }, readExport(opened, rules, zeroFileCounts()), {
     from: { done: from, imported },

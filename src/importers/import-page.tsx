@@ -5,9 +5,9 @@ import { Bar } from '../web/app/drawings.tsx';
 import { type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count, counted, DataTable, Live } from '../web/app/lists.tsx';
 import { Part } from '../web/app/settings-screen.tsx';
-import { countUnderstood, type FileCounts, scored, sumCounts, zeroImportCounts } from './import.ts';
+import { countUnderstood, type FileCounts, noneImported, sumCounts } from './import.ts';
 import type { Import, ImportFile, Months } from './queries.ts';
-import { passedFor, verdict } from './report.ts';
+import { passedFor } from './report.ts';
 import { type FileKind, fileKinds, type PassReason } from './rows.ts';
 
 type PageProps = {
@@ -22,7 +22,6 @@ type PageProps = {
 
 const liveSeconds = 2;
 
-/** Contents of the files, progress of their import, and their comparison with the survey. */
 export function ImportPage({ row, files, form, here, list, surveys }: PageProps) {
   const { status } = row;
   const isBusy = status === 'checking' || status === 'importing';
@@ -41,9 +40,7 @@ export function ImportPage({ row, files, form, here, list, surveys }: PageProps)
   );
 }
 
-type StandingProps = Omit<PageProps, 'form'>;
-
-function Standing({ row, files, here, list, surveys }: StandingProps) {
+function Standing({ row, files, here, list, surveys }: Omit<PageProps, 'form'>) {
   const { status } = row;
   const toDelete = (
     <LinkButton
@@ -82,7 +79,7 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
   if (status === 'finished') {
     return (
       <Part id="standing" title="Imported">
-        <Notice {...resultOf(row, files)} />
+        <Notice kind="fine" text={resultText(files)} />
         <div class="acts">
           {survey ? <LinkButton href={survey} text="View survey" kind="primary" /> : null}
           <LinkButton href={list} text="Import more files" kind="quiet" />
@@ -122,10 +119,10 @@ function Standing({ row, files, here, list, surveys }: StandingProps) {
 const sum = <T,>(items: readonly T[], value: (item: T) => number) =>
   items.reduce((total, item) => total + value(item), 0);
 
-function resultOf(row: Import, files: readonly ImportFile[]) {
+function resultText(files: readonly ImportFile[]) {
   const imported = files
-    .map((file) => file.imported ?? zeroImportCounts())
-    .reduce(sumCounts, zeroImportCounts());
+    .map((file) => file.imported ?? noneImported)
+    .reduce(sumCounts, noneImported);
   const parts = [
     counted(imported.responses, 'response'),
     ...(imported.contacts ? [`${counted(imported.contacts, 'contact')} to ask`] : []),
@@ -134,16 +131,7 @@ function resultOf(row: Import, files: readonly ImportFile[]) {
       ? [`${counted(imported.bounced, 'bounced address', 'bounced addresses')}`]
       : []),
   ];
-  const figures = {
-    inFile: scored(totalOfMonths(monthsOfFiles(files))),
-    before: scored(totalOfMonths(row.before ?? {})),
-    after: scored(totalOfMonths(row.after ?? {})),
-    imported,
-  };
-  const isCompared = files.some(({ plan }) => plan?.kind === 'responses');
-  const words = isCompared ? verdict(figures) : '';
-  const kind = words.startsWith('File and survey differ') ? 'warning' : 'fine';
-  return { kind, text: `New: ${parts.join(', ')}. ${words}` } as const;
+  return `New: ${parts.join(', ')}.`;
 }
 
 const kindNames: Readonly<Record<FileKind, string>> = {
@@ -153,15 +141,7 @@ const kindNames: Readonly<Record<FileKind, string>> = {
   bounced: 'Bounces',
 };
 
-function FilesPart({
-  row,
-  files,
-  here,
-}: {
-  row: Import;
-  files: readonly ImportFile[];
-  here: string;
-}) {
+function FilesPart({ row, files, here }: Pick<PageProps, 'row' | 'files' | 'here'>) {
   const mayChoose = row.status === 'checked';
   const refused = files.filter(({ reason }) => reason);
   const table = (
@@ -306,14 +286,12 @@ function FilePart({ file }: { file: ImportFile }) {
   );
 }
 
-function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] }) {
+function MonthsPart({ row, files }: Pick<PageProps, 'row' | 'files'>) {
   const inFiles = monthsOfFiles(files);
   const isOver = row.status === 'finished';
-  const inSurvey = (isOver ? row.after : row.before) ?? {};
+  const inSurvey = row.after ?? {};
   const months = [...new Set([...Object.keys(inFiles), ...Object.keys(inSurvey)])].sort().reverse();
   if (Object.keys(inFiles).length === 0) return null;
-  const surveyHead = isOver ? 'In the survey' : 'In the survey before';
-  const isCompared = isOver || totalOf(totalOfMonths(inSurvey)) > 0;
   const type = row.type ?? 'nps';
   const missing = sum(months, (month) =>
     Math.max(0, totalOf(inFiles[month] ?? none) - totalOf(inSurvey[month] ?? none)),
@@ -322,8 +300,7 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
   const cells = (name: string, file: Counted, survey: Counted) => [
     name,
     ...figuresOf(type, file),
-    ...(isCompared ? figuresOf(type, survey) : []),
-    ...(isOver ? [<Match {...{ file, survey, isLeftOut }} />] : []),
+    ...(isOver ? [...figuresOf(type, survey), <Match {...{ file, survey, isLeftOut }} />] : []),
   ];
   return (
     <Part id="months" title={isOver ? 'Files and survey compared' : 'Responses by month'}>
@@ -334,13 +311,13 @@ function MonthsPart({ row, files }: { row: Import; files: readonly ImportFile[] 
           { head: 'Month' },
           { head: 'In the files', number: true, before: 'Files ' },
           { head: 'Score', number: true, before: '' },
-          ...(isCompared
+          ...(isOver
             ? [
-                { head: surveyHead, number: true, before: 'Survey ' },
+                { head: 'In the survey', number: true, before: 'Survey ' },
                 { head: 'Score', number: true, before: '' },
+                { head: 'Result', phone: 'beside' as const },
               ]
             : []),
-          ...(isOver ? [{ head: 'Result', phone: 'beside' as const }] : []),
         ]}
         rows={[
           { cells: cells('All', totalOfMonths(inFiles), totalOfMonths(inSurvey)) },
@@ -382,20 +359,13 @@ const monthFormat = new Intl.DateTimeFormat('en-GB', {
 });
 const monthName = (month: string) => monthFormat.format(new Date(`${month}-01T00:00:00Z`));
 
-const add = (one: Counted, other: Counted): Counted => ({
-  promoters: one.promoters + other.promoters,
-  passives: one.passives + other.passives,
-  detractors: one.detractors + other.detractors,
-  score_sum: one.score_sum + other.score_sum,
-});
-
-const totalOfMonths = (months: Months) => Object.values(months).reduce(add, none);
+const totalOfMonths = (months: Months) => Object.values(months).reduce(sumCounts<Counted>, none);
 
 function monthsOfFiles(files: readonly ImportFile[]): Months {
   const months: Record<string, Counted> = {};
   for (const { counts } of files) {
     for (const [month, counted] of Object.entries(counts?.months ?? {})) {
-      months[month] = add(months[month] ?? none, counted);
+      months[month] = sumCounts(months[month] ?? none, counted);
     }
   }
   return months;

@@ -6,6 +6,7 @@ import { saveContacts } from '../contacts/queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { validateMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
+import { inBatches } from '../lib/async/batch.ts';
 import { type CsvRow, csvRows, detectForm } from '../lib/cli/csv.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { createSamples, ensureQuestions } from '../questions/import.ts';
@@ -62,7 +63,7 @@ export async function importExport(
   const before = await tallyOf(db, writer);
   const total = countUnderstood(file);
   const imported = dryRun
-    ? zeroImportCounts()
+    ? noneImported
     : await importRows(
         db,
         { ...writer, questions: await ensureQuestions(db, writer, samples) },
@@ -242,7 +243,7 @@ function refuseUnclearPeople(name: string, { kind, places }: FilePlan, as: FileK
 
 const batchSize = 500;
 
-export type ImportCounts = ReturnType<typeof zeroImportCounts>;
+export type ImportCounts = typeof noneImported;
 
 type ImportSteps = {
   /** The progress of an earlier run: its rows are skipped, and its counts continue. */
@@ -260,13 +261,13 @@ export async function importRows(
   db: Db,
   writer: ImportWriter,
   rows: AsyncIterable<ReadRow>,
-  { from = { done: 0, imported: zeroImportCounts() }, inBatch, onProgress }: ImportSteps,
+  { from = { done: 0, imported: noneImported }, inBatch, onProgress }: ImportSteps,
 ): Promise<ImportCounts> {
   let { imported } = from;
   const number = createNumbering();
   let done = 0;
   let isRecorded = from.done > 0;
-  for await (const batch of batches(rows)) {
+  for await (const batch of inBatches(rows, batchSize)) {
     const responses = batch
       .filter((row) => row.kind === 'response')
       .map(({ response }) => response);
@@ -289,32 +290,10 @@ export async function importRows(
   return imported;
 }
 
-export const sumCounts = (one: ImportCounts, other: ImportCounts): ImportCounts => ({
-  responses: one.responses + other.responses,
-  contacts: one.contacts + other.contacts,
-  unsubscribed: one.unsubscribed + other.unsubscribed,
-  bounced: one.bounced + other.bounced,
-  erased: one.erased + other.erased,
-});
+export const sumCounts = <T extends Record<string, number>>(one: T, other: T) =>
+  Object.fromEntries(Object.entries(one).map(([name, count]) => [name, count + other[name]!])) as T;
 
-export const zeroImportCounts = () => ({
-  responses: 0,
-  contacts: 0,
-  unsubscribed: 0,
-  bounced: 0,
-  erased: 0,
-});
-
-async function* batches(rows: AsyncIterable<ReadRow>) {
-  let batch: ReadRow[] = [];
-  for await (const row of rows) {
-    batch.push(row);
-    if (batch.length < batchSize) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
-}
+export const noneImported = { responses: 0, contacts: 0, unsubscribed: 0, bounced: 0, erased: 0 };
 
 /** Numbers equal responses across the file. Stores only hashes, so a million responses take about ten megabytes. */
 function createNumbering() {

@@ -28,7 +28,6 @@ export type Import = {
   status: ImportStatus;
   reason: string | null;
   actor: Actor;
-  before: Months | null;
   after: Months | null;
   created_at: Date;
 };
@@ -44,6 +43,8 @@ export type ImportFile = {
   imported: ImportCounts | null;
   done: number;
 };
+
+type Json = ReturnType<typeof json>;
 
 export type OrgImport = { orgId: string; importId: string };
 
@@ -102,27 +103,20 @@ export async function deleteChunks(sql: Sql, { orgId, importId }: OrgImport) {
   await sql`delete from import_chunks where org_id = ${orgId} and import_id = ${importId}`;
 }
 
-type FileChange = Partial<Omit<ImportFile, 'place' | 'name' | 'plan' | 'counts' | 'imported'>> & {
-  plan?: object | null;
-  counts?: object | null;
-  imported?: object | null;
-};
+type FileChange =
+  | Pick<ImportFile, 'bytes'>
+  | Pick<ImportFile, 'kind'>
+  | (Pick<ImportFile, 'reason'> & Record<'plan' | 'counts', Json | null>);
 
 export async function changeFile(
   sql: Sql,
   { orgId, importId }: OrgImport,
   place: number,
-  { plan, counts, imported, ...change }: FileChange,
+  change: FileChange,
 ) {
-  const values = {
-    ...change,
-    ...(plan !== undefined && { plan: plan && json(sql, plan) }),
-    ...(counts !== undefined && { counts: counts && json(sql, counts) }),
-    ...(imported !== undefined && { imported: imported && json(sql, imported) }),
-  };
   await sql`
     update import_files
-    set ${sql(values)}
+    set ${sql(change)}
     where org_id = ${orgId} and import_id = ${importId} and place = ${place}`;
 }
 
@@ -143,7 +137,7 @@ export async function recordBatch(
 const fields = (sql: Sql) => sql`
   -- organization: caller
   i.id, i.org_id, i.service, i.survey_id, s.name as survey_name, i.type, i.time_zone, i.status, i.reason, i.actor,
-  i.before, i.after, i.created_at
+  i.after, i.created_at
   from imports i
   left join surveys s on s.org_id = i.org_id and s.id = i.survey_id`;
 
@@ -175,18 +169,11 @@ export const listFiles = (sql: Sql, { orgId, importId }: OrgImport) => sql<Impor
   where org_id = ${orgId} and import_id = ${importId}
   order by place`;
 
-type ImportChange = {
-  status?: ImportStatus;
-  service?: ServiceName;
-  survey_id?: string | null;
-  type?: SurveyType | null;
-  time_zone?: string;
-  reason?: string | null;
-  before?: Months;
-  after?: Months;
-  started_at?: Date;
-  finished_at?: Date;
-};
+type ImportChange = Partial<
+  Pick<Import, 'status' | 'service' | 'survey_id' | 'type' | 'time_zone' | 'reason'> &
+    Record<'after', Json> &
+    Record<'started_at' | 'finished_at', Date>
+>;
 
 /** Changes an import that has one of the statuses. Returns false for any other. */
 export async function changeImport(
@@ -194,15 +181,9 @@ export async function changeImport(
   { orgId, importId }: OrgImport,
   { from, ...change }: ImportChange & { from: readonly ImportStatus[] },
 ) {
-  const { before, after, ...rest } = change;
-  const values = {
-    ...rest,
-    ...(before && { before: json(sql, before) }),
-    ...(after && { after: json(sql, after) }),
-  };
   const { count } = await sql`
     update imports
-    set ${sql(values)}
+    set ${sql(change)}
     where org_id = ${orgId} and id = ${importId} and status = any (${[...from]}::text[])`;
   return count === 1;
 }

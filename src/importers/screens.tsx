@@ -115,7 +115,8 @@ export const importScreens = (tools: { db: Db }) =>
     .get('/:id/delete', async (c) => {
       const row = await readImport(c, tools);
       const here = c.req.path.replace(/\/delete$/, '');
-      return renderBelow(c, {
+      return renderSettings(c, {
+        setting: 'import',
         title: 'Delete the import',
         body: (
           <Confirm action={c.req.path} button="Delete" cancel={here}>
@@ -171,7 +172,8 @@ async function showImport(c: ScreenContext, tools: ScreenTools, form: FormState)
   const files = await listFiles(tools.db, { orgId: row.org_id, importId: row.id });
   const list = settingPath(c.var.organization, 'import');
   const surveys = `/o/${c.var.organization.slug}/surveys`;
-  return renderBelow(c, {
+  return renderSettings(c, {
+    setting: 'import',
     title: `Import from ${services[row.service].name}`,
     status: statusOf(form),
     body: (
@@ -179,16 +181,6 @@ async function showImport(c: ScreenContext, tools: ScreenTools, form: FormState)
     ),
   });
 }
-
-type Below = { title: string; body: Parameters<typeof Part>[0]['children']; status?: 200 | 422 };
-
-const renderBelow = (c: ScreenContext, { title, body, status = 200 }: Below) =>
-  renderSettings(c, {
-    setting: 'import',
-    title,
-    body,
-    status,
-  });
 
 async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) {
   const { id, timeZone } = c.var.organization;
@@ -279,7 +271,7 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
                   </a>,
                   <bdi>{each.names.join(', ')}</bdi>,
                   <bdi>{each.survey_name ?? 'New survey'}</bdi>,
-                  <StatusOf status={each.status} />,
+                  <State kind={statusWords[each.status][0]}>{statusWords[each.status][1]}</State>,
                 ],
               }))}
             />
@@ -298,8 +290,3 @@ const statusWords: Readonly<Record<ImportStatus, readonly [StateKind, string]>> 
   finished: ['fine', 'Imported'],
   failed: ['failed', 'Stopped'],
 };
-
-function StatusOf({ status }: { status: ImportStatus }) {
-  const [kind, word] = statusWords[status];
-  return <State kind={kind}>{word}</State>;
-}

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import {
   countUnderstood,
   type Export,
+  noneImported,
   readExport,
   scored,
   zeroFileCounts,
-  zeroImportCounts,
 } from '../../src/importers/import.ts';
 import { ImportPage } from '../../src/importers/import-page.tsx';
 import type { Import, ImportFile } from '../../src/importers/queries.ts';
@@ -114,7 +114,7 @@ const agreements: [
   ],
 ];
 test('verdict explains that responses of erased people were left out', () => {
-  const imported = { ...zeroImportCounts(), responses: 3, erased: 1 };
+  const imported = { ...noneImported, responses: 3, erased: 1 };
   assert.equal(
     verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after: tally(1, 1, 1), imported }),
     '1 was left out, because it belongs to an erased person.',
@@ -123,7 +123,7 @@ test('verdict explains that responses of erased people were left out', () => {
 
 for (const [what, after, responses, said] of agreements) {
   test(`verdict for a survey that has ${what}: ${said}`, () => {
-    const imported = { ...zeroImportCounts(), responses };
+    const imported = { ...noneImported, responses };
     assert.equal(
       verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after, imported }),
       said,
@@ -142,7 +142,6 @@ for (const [erased, results] of [
       status: 'finished',
       survey_id: 'x',
       type: 'nps',
-      before: {},
       after: { '2026-10': of(1), '2026-11': of(2) },
       created_at: new Date(),
     } as unknown as Import;
@@ -150,7 +149,7 @@ for (const [erased, results] of [
       name: 'a.csv',
       plan: { kind: 'responses', columns: [] },
       counts: { ...zeroFileCounts(), months },
-      imported: { ...zeroImportCounts(), responses: 3, erased },
+      imported: { ...noneImported, responses: 3, erased },
     } as unknown as ImportFile;
     const paths = { here: '/', list: '/', surveys: '/' };
     const html = String(ImportPage({ row, files: [file], form: emptyForm(), ...paths }));
