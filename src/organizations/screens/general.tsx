@@ -23,6 +23,7 @@ import {
   tryAction,
   Version,
 } from '../../web/app/forms.tsx';
+import { counted, Facts } from '../../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import { languages } from '../../web/language.ts';
 import { logoPath, logoTypes, maxLogoBytes } from '../logo.ts';
@@ -98,15 +99,12 @@ async function findStored(
 async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
   const { id, role } = c.var.organization;
   const organization = await getOrganization(db, id);
-  const isReadOnly = role !== 'owner';
-  const body = (
-    <>
-      {isReadOnly ? (
-        <p class="sub">Only owners of the organization can change these settings.</p>
-      ) : null}
-      <GeneralForm form={form} organization={organization} isReadOnly={isReadOnly} />
-    </>
-  );
+  const body =
+    role === 'owner' ? (
+      <GeneralForm form={form} organization={organization} />
+    ) : (
+      <GeneralFacts organization={organization} />
+    );
   return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
 }
 
@@ -137,27 +135,39 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
   return renderSettings(c, { setting: 'texts', body, status: statusOf(form) });
 }
 
-type SettingsFormProps = {
-  form: FormState;
-  organization: OrganizationRow;
-  isReadOnly?: boolean;
-  children?: Child;
-};
+type SettingsFormProps = { form: FormState; organization: OrganizationRow; children?: Child };
 
-const SettingsForm = ({ form, organization, isReadOnly = false, children }: SettingsFormProps) => (
+const SettingsForm = ({ form, organization, children }: SettingsFormProps) => (
   <form method="post" enctype="multipart/form-data" class="stack measure">
     <FormErrors form={form} />
     <Version form={form} value={versionOfOrganization(organization)} />
-    <fieldset class="stack" disabled={isReadOnly}>
-      {children}
-    </fieldset>
-    {isReadOnly ? null : (
-      <div class="acts">
-        <Submit>Save</Submit>
-      </div>
-    )}
+    {children}
+    <div class="acts">
+      <Submit>Save</Submit>
+    </div>
   </form>
 );
+
+function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
+  const days = [frequencyRule, ...retentions].map(({ label, setting }) => {
+    const value = o[setting];
+    return [label.replace(' (days)', ''), value ? counted(value, 'day') : 'Not set'] as const;
+  });
+  return (
+    <Part id="general" title="General">
+      <p class="sub">Only owners of the organization can change these settings.</p>
+      <Facts
+        facts={[
+          ['Name', <bdi>{o.name}</bdi>],
+          ['Language', nameOfLanguage(o.language)],
+          ['Time zone', o.time_zone],
+          ...days,
+          ['Analyze comments', o.ai_enabled ? 'On' : 'Off'],
+        ]}
+      />
+    </Part>
+  );
+}
 
 function GeneralForm(props: SettingsFormProps) {
   const { form, organization } = props;
