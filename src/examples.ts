@@ -109,7 +109,6 @@ const values: Readonly<Record<string, unknown>> = {
   ai_summary: 'Praises how quickly it was set up.',
   held: false,
   survey_name: 'Spring',
-  survey_type: 'nps',
   contact_email: 'ada@example.com',
   contact_name: 'Ada',
   round: 1,
@@ -128,7 +127,6 @@ const values: Readonly<Record<string, unknown>> = {
   email: 'ada@example.com',
   'Contact.name': 'Ada',
   'Person.name': 'Ada',
-  'PersonItem.name': 'Ada',
   'putPerson.name': 'Ada',
   'patchPerson.name': 'Ada',
   'Segment.name': 'Pro customers',
@@ -165,7 +163,6 @@ const values: Readonly<Record<string, unknown>> = {
   per_hour: 600,
   'Campaign.total': 40,
   'createCampaign.total': 40,
-  sent: 1,
   duplicates: 0,
   failed: 0,
   remaining: 38,
@@ -221,7 +218,6 @@ const values: Readonly<Record<string, unknown>> = {
   'detractor.detected.score': 3,
   'detractor.detected.comment': 'I waited a week for [name] to answer.',
 
-  page: 1,
   limit: 50,
 };
 
