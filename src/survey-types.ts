@@ -23,14 +23,18 @@ type TypeFacts = Scale & {
   /** The name of the metric. */
   number: string;
   shortNumber: string;
-  /** The score buttons of the survey page. */
+  /** The score buttons of the survey page, and the icon in lists. */
   control: 'number' | 'face' | 'star' | 'thumb';
+  /** The texts beside the scores, in `src/web/languages`. */
+  labels: 'likelihood' | 'satisfaction' | 'ease' | 'quality' | 'thumbs';
   /** Scores per row in an email on a phone. */
   mailRow: number;
   /** A good answer, for pictures of the scale. */
   goodScore: number;
   /** The question of previews and imported surveys. */
   question: (subject: string) => string;
+  /** Promoters, passives and detractors under other names. Null if a scale has no such score. */
+  categoryNames?: readonly [string, string | null, string];
 };
 
 const types = {
@@ -45,6 +49,7 @@ const types = {
     number: 'Net Promoter Score',
     shortNumber: 'NPS',
     control: 'number',
+    labels: 'likelihood',
     mailRow: 6,
     goodScore: 9,
     question: (subject) => `How likely are you to recommend ${subject}?`,
@@ -60,9 +65,11 @@ const types = {
     number: 'Satisfied (4 or 5 of 5)',
     shortNumber: 'Satisfied',
     control: 'face',
+    labels: 'satisfaction',
     mailRow: 5,
     goodScore: 5,
     question: (subject) => `How satisfied are you with ${subject}?`,
+    categoryNames: ['Satisfied', 'Neutral', 'Dissatisfied'],
   },
   ces: {
     lowest: 1,
@@ -75,6 +82,7 @@ const types = {
     number: 'Ease of 7',
     shortNumber: 'Ease of 7',
     control: 'number',
+    labels: 'ease',
     mailRow: 4,
     goodScore: 6,
     question: () => 'How easy was it to get what you needed?',
@@ -90,6 +98,7 @@ const types = {
     number: 'Stars of 5',
     shortNumber: 'Stars of 5',
     control: 'star',
+    labels: 'quality',
     mailRow: 5,
     goodScore: 4,
     question: (subject) => `How would you rate ${subject}?`,
@@ -105,9 +114,11 @@ const types = {
     number: 'Thumbs up',
     shortNumber: 'Thumbs up',
     control: 'thumb',
+    labels: 'thumbs',
     mailRow: 2,
     goodScore: 1,
     question: () => 'Did we help you?',
+    categoryNames: ['Thumbs up', null, 'Thumbs down'],
   },
 } as const satisfies Record<string, TypeFacts>;
 
@@ -156,14 +167,15 @@ export function normalized(type: SurveyType, score: number): number {
 /** A score for lists with several survey types. */
 export function scoreText(type: SurveyType, score: number): string {
   if (type === 'nps') return String(score);
-  if (type === 'thumbs') return score === 1 ? 'up' : 'down';
+  if (types[type].control === 'thumb') return score === 1 ? 'up' : 'down';
   return `${score}/${types[type].highest}`;
 }
 
 /** A score in words, if its type has them. */
 export function scoreName(type: SurveyType, score: number): string {
-  if (type === 'thumbs') return score === 1 ? 'Thumbs up' : 'Thumbs down';
-  if (types[type].control === 'star') return score === 1 ? '1 star' : `${score} stars`;
+  const { control } = types[type];
+  if (control === 'thumb') return score === 1 ? 'Thumbs up' : 'Thumbs down';
+  if (control === 'star') return score === 1 ? '1 star' : `${score} stars`;
   return String(score);
 }
 

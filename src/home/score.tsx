@@ -274,16 +274,11 @@ export const categoryParts = (
     { category: 'passive', tone: 'is-passive', share: passives },
     { category: 'detractor', tone: 'is-detractor', share: detractors },
   ].flatMap((part, at) => {
-    const name = (scaleNames[type] ?? categoryNames)[at];
+    const name = (typeFacts(type).categoryNames ?? categoryNames)[at];
     return name ? { ...part, name } : [];
   });
 
 const categoryNames = ['Promoters', 'Passives', 'Detractors'];
-/** Scores that are a share already have a name for it. */
-const scaleNames: Partial<Record<SurveyType, readonly (string | null)[]>> = {
-  csat: ['Satisfied', 'Neutral', 'Dissatisfied'],
-  thumbs: ['Thumbs up', null, 'Thumbs down'],
-};
 
 export const partNames = (type: SurveyType) =>
   categoryParts(type, { promoters: 0, passives: 0, detractors: 0 }).map(({ name }) => name);

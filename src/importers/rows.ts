@@ -8,7 +8,14 @@ import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
 import { isLongerThan, maxCommentLength, maxNoteLength, maxTagsOfResponse } from '../limits.ts';
 import { type ImportedCells, questionText } from '../questions/import.ts';
-import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
+import {
+  type Category,
+  categoryOf,
+  isScore,
+  isSurveyType,
+  type SurveyType,
+  typeFacts,
+} from '../survey-types.ts';
 
 export type ImportedResponse = {
   score: number;
@@ -407,19 +414,16 @@ export const otherService: FormerService = {
   },
 };
 
-export const surveyTypeOf = (name: string): SurveyType | undefined =>
-  surveyTypeNames[headerKey(name)];
+export function surveyTypeOf(name: string): SurveyType | undefined {
+  const key = headerKey(name);
+  return isSurveyType(key) ? key : surveyTypeAliases[key];
+}
 
-/** Survey types by the names that services use, spelled like column keys. */
-const surveyTypeNames: Readonly<Record<string, SurveyType>> = {
-  nps: 'nps',
+/** Names that services use, spelled like column keys. */
+const surveyTypeAliases: Readonly<Record<string, SurveyType>> = {
   enps: 'nps',
-  csat: 'csat',
   smileys: 'csat',
-  ces: 'ces',
-  thumbs: 'thumbs',
   '5star': 'star5',
-  star5: 'star5',
   fivestar: 'star5',
   starsfive: 'star5',
   stars: 'star5',

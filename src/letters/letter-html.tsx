@@ -2,7 +2,7 @@ import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { typeFacts } from '../survey-types.ts';
 import { edgeContrast, mix, readableOn } from '../web/color.ts';
-import { buttonText, scaleEnds } from '../web/language.ts';
+import { buttonText, scaleLegend } from '../web/language.ts';
 import type { Letter } from './letter.ts';
 
 /**
@@ -190,7 +190,7 @@ const thumbPx = 136;
 /** Cells wrap as two rows without a style sheet. */
 function Scores({ letter }: { letter: Letter }) {
   const { type, scores, language } = letter;
-  const { lowest, highest } = scaleEnds(type, language.texts);
+  const legend = scaleLegend(type, language.texts);
   const { mailRow } = typeFacts(type);
   const rows = [scores.slice(0, mailRow), scores.slice(mailRow)];
   return (
@@ -205,12 +205,12 @@ function Scores({ letter }: { letter: Letter }) {
           </>
         ))}
       {raw(outlookOnly('</td></tr></table>'))}
-      {type !== 'thumbs' && (
+      {legend && (
         <div
           class="quiet"
           style={`padding:8px 12px 0;font-size:14px;line-height:20px;color:${quiet}`}
         >
-          {`${scores[0]} = ${lowest} · ${scores.at(-1)} = ${highest}`}
+          {legend}
         </div>
       )}
     </>
@@ -240,10 +240,11 @@ function RowOfCells({ letter, scores }: { letter: Letter; scores: number[] }) {
 function Cell({ letter, score }: { letter: Letter; score: number }) {
   const { type, links, organization, language } = letter;
   const { cell, edge, score: ink } = colorsOf(organization.color);
-  const width = type === 'thumbs' ? thumbPx : typeFacts(type).control === 'star' ? 52 : cellPx;
+  const { control } = typeFacts(type);
+  const width = control === 'thumb' ? thumbPx : control === 'star' ? 52 : cellPx;
   const link = [
     `display:block;width:${width}px;height:${cellPx}px;line-height:${cellPx}px`,
-    `font-size:${type === 'thumbs' ? 14 : 17}px;font-weight:bold;color:${ink}`,
+    `font-size:${control === 'thumb' ? 14 : 17}px;font-weight:bold;color:${ink}`,
     'text-decoration:none;text-align:center;white-space:nowrap;border-radius:7px',
   ].join(';');
   return (

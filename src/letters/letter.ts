@@ -14,7 +14,7 @@ import {
   textsIn,
   valueFor,
 } from '../surveys/texts.ts';
-import { type Language, languageOf, scaleEnds } from '../web/language.ts';
+import { type Language, languageOf, scoreLabel } from '../web/language.ts';
 import { letterHtml } from './letter-html.tsx';
 
 export type MailSender = {
@@ -236,8 +236,7 @@ function letterText(letter: Letter): string {
 }
 
 function scoreText({ language, type }: Letter, score: number): string {
-  const [scale, ends] = [typeFacts(type), scaleEnds(type, language.texts)];
-  const end = score === scale.lowest ? ends.lowest : score === scale.highest ? ends.highest : null;
-  if (end === null) return String(score);
-  return type === 'thumbs' ? end : `${score} (${end})`;
+  const label = scoreLabel(type, score, language.texts);
+  if (label === null) return String(score);
+  return typeFacts(type).control === 'thumb' ? label : `${score} (${label})`;
 }

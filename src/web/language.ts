@@ -27,17 +27,29 @@ export function languageChoices(selected: string | string[] | undefined) {
 
 export type Language = { tag: string; texts: Texts; direction: 'ltr' | 'rtl' };
 
-/** Labels of the lowest and highest score. */
-export function scaleEnds(type: SurveyType, texts: Texts) {
-  if (type !== 'csat') return texts[type];
-  return { lowest: texts.csat[0], highest: texts.csat[4] };
+/** The label of a score, or null between labeled ends. */
+export function scoreLabel(type: SurveyType, score: number, texts: Texts): string | null {
+  const { lowest, highest, labels } = typeFacts(type);
+  const scale = texts[labels];
+  if (scale.length > highest - lowest) return scale[score - lowest]!;
+  return score === lowest ? scale[0]! : score === highest ? scale[1]! : null;
 }
 
-/** The label of a score button in an email. */
-export function buttonText(type: SurveyType, score: number, { thumbs }: Texts): string {
-  if (typeFacts(type).control === 'star') return `${score}\u00a0★`;
-  if (type !== 'thumbs') return String(score);
-  return score === 0 ? `👎 ${thumbs.lowest}` : `👍 ${thumbs.highest}`;
+/** The text of a score button in an email. */
+export function buttonText(type: SurveyType, score: number, texts: Texts): string {
+  const { control } = typeFacts(type);
+  if (control === 'star') return `${score}\u00a0★`;
+  if (control !== 'thumb') return String(score);
+  return `${score === 0 ? '👎' : '👍'} ${scoreLabel(type, score, texts)}`;
+}
+
+/** The line below the score buttons of an email, or null if the buttons have their labels. */
+export function scaleLegend(type: SurveyType, texts: Texts): string | null {
+  const { lowest, highest, control } = typeFacts(type);
+  if (control === 'thumb') return null;
+  return [lowest, highest]
+    .map((score) => `${score} = ${scoreLabel(type, score, texts)}`)
+    .join(' · ');
 }
 
 export const languages: ReadonlyMap<string, Texts> = new Map(

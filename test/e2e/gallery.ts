@@ -6,19 +6,12 @@ import {
   thanksPage,
 } from '../../src/responses/view/messages.tsx';
 import { type UnsubscribeProps, unsubscribePage } from '../../src/suppressions/unsubscribe.tsx';
-import { surveyTypes } from '../../src/survey-types.ts';
+import { surveyTypes, typeFacts } from '../../src/survey-types.ts';
 import { languageOf } from '../../src/web/language.ts';
 import { errorPage, type HtmlPage } from '../../src/web/layout.tsx';
 import { followUp } from './follow-up.ts';
 
 const sender = { name: 'Harbour & Pine', color: '#0f766e' };
-const questions = {
-  nps: 'How likely are you to recommend Harbour & Pine to a friend or colleague?',
-  csat: 'How satisfied are you with your delivery?',
-  ces: 'How easy was it to get your question answered?',
-  star5: 'How was your stay with us?',
-  thumbs: 'Was this article helpful?',
-};
 const arabic: AskedSurvey = {
   type: 'nps',
   question: 'ما مدى احتمال أن توصي بنا صديقًا أو زميلًا؟',
@@ -86,7 +79,8 @@ export const gallery: Record<string, HtmlPage> = {
 
 function of(over: Partial<AskedSurvey>) {
   const type = over.type ?? 'nps';
-  const survey: AskedSurvey = { type, question: questions[type], language: 'en', sender, ...over };
+  const question = typeFacts(type).question(sender.name);
+  const survey: AskedSurvey = { type, question, language: 'en', sender, ...over };
   return { survey, language: languageOf(survey.language) };
 }
 

@@ -38,7 +38,7 @@ for (const tag of languages.keys()) {
 const findTooWide = `(() => {
   const width = document.documentElement.clientWidth;
   const wide = [...document.querySelectorAll('body *')].filter((element) => {
-    if (element.closest('.away, .hidden, [aria-hidden=true], .csat small')) return false;
+    if (element.closest('.away, .hidden, [aria-hidden=true], .face small')) return false;
     const { left, right, width: own } = element.getBoundingClientRect();
     const cut = element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1;
     return own > 0 && (left < -1 || right > width + 1 || cut);

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Interval } from '../../src/intervals.ts';
-import type { SurveyType } from '../../src/survey-types.ts';
-import { formatInterval, formatValue, measure } from '../../src/survey-types.ts';
+import {
+  formatInterval,
+  formatValue,
+  measure,
+  type SurveyType,
+  typeFacts,
+} from '../../src/survey-types.ts';
 import { count } from '../../src/web/app/lists.tsx';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
@@ -40,13 +45,7 @@ const dense = { every: '1 hour 53 minutes', many: 2_400 };
 /** Responses over half a year at all hours, some of them on hold. All surveys of a type get the same ones. */
 async function fill({ org }: Scene, type: SurveyType, { every, many } = few) {
   const survey = await makeSurvey(db, org, { type });
-  const [lowest, highest] = {
-    nps: [0, 10],
-    csat: [1, 5],
-    ces: [1, 7],
-    star5: [1, 5],
-    thumbs: [0, 1],
-  }[type] as [number, number];
+  const { lowest, highest } = typeFacts(type);
   await db`
     insert into responses (org_id, survey_id, source, score, category, held_reason, comment, created_at)
     select ${org}, ${survey}, 'share', score,

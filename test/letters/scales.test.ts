@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formPage } from '../../src/responses/view/form.tsx';
 import { surveyTypes, typeFacts } from '../../src/survey-types.ts';
-import { languageOf, languages, scaleEnds } from '../../src/web/language.ts';
+import { languageOf, languages, scoreLabel } from '../../src/web/language.ts';
 import { arrivedMail } from '../support/make/survey-mail.ts';
 
 for (const tag of languages.keys()) {
@@ -13,13 +13,9 @@ for (const tag of languages.keys()) {
       const survey = { type, question: 'Q?', language: tag, sender };
       const page = formPage({ survey, language, action: '/s/t', trapUrl: '/s/t/x' });
       const { lowest, highest } = typeFacts(type);
-      const ends = scaleEnds(type, language.texts);
-
-      const labels = new Map([
-        [lowest, ends.lowest],
-        [highest, ends.highest],
-      ]);
-      for (const [score, words] of labels) {
+      for (const score of [lowest, highest]) {
+        const words = scoreLabel(type, score, language.texts);
+        assert.ok(words);
         assert.ok(labelOf(page.html, score).includes(words), `the page's ${score}`);
         assert.ok(lineOf(text, score).includes(words), `the text part's ${score}`);
         assert.ok(

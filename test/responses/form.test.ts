@@ -41,14 +41,13 @@ for (const type of surveyTypes) {
 }
 
 /** Scores as a screen reader reads them, in page order. */
-const readOut: Record<SurveyType, readonly string[]> = {
-  nps: ['0 Not at all likely', ...'123456789', '10 Extremely likely'],
-  csat: ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied'],
-  ces: ['1 Very difficult', ...'23456', '7 Very easy'],
-  star5: ['1 star, Poor', '2 stars', '3 stars', '4 stars', '5 stars, Excellent'],
-  thumbs: ['Thumbs up', 'Thumbs down'],
-};
-for (const type of surveyTypes) {
+for (const [type, readOut] of [
+  ['nps', ['0 Not at all likely', ...'123456789', '10 Extremely likely']],
+  ['csat', ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied']],
+  ['ces', ['1 Very difficult', ...'23456', '7 Very easy']],
+  ['star5', ['1 star, Poor', '2 stars', '3 stars', '4 stars', '5 stars, Excellent']],
+  ['thumbs', ['Thumbs up', 'Thumbs down']],
+] as const) {
   test(`the ends of a ${type} form are labelled`, () => {
     const labels = form(type).match(/<label class="choice.*?<\/label>/gs) ?? [];
     const words = labels.map((label) =>
@@ -57,7 +56,7 @@ for (const type of surveyTypes) {
         .replace(/\s+/g, ' ')
         .trim(),
     );
-    assert.deepEqual(words, readOut[type]);
+    assert.deepEqual(words, readOut);
   });
 }
 

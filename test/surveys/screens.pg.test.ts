@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { typeFacts } from '../../src/survey-types.ts';
 import { languageOf, languages } from '../../src/web/language.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
@@ -169,7 +170,7 @@ for (const type of ['csat', 'ces', 'star5', 'thumbs'] as const) {
     const id = await makeSurvey(db, org, { type });
     await makeResponse(db, { org_id: org, survey_id: id }, { score: 1, category: 'detractor' });
     const shown = await post('/preview', typedIn((await get(`/${id}/edit`)).text));
-    assert.match(shown.text, new RegExp(`class="choices ${type}"`));
+    assert.match(shown.text, new RegExp(`class="choices ${typeFacts(type).control}"`));
   });
 }
 

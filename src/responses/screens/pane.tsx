@@ -210,7 +210,7 @@ function PersonHead({ response, origin, path }: Pick<DetailProps, 'response' | '
       </div>
       <Chip
         score={
-          survey_type === 'thumbs'
+          typeFacts(survey_type).control === 'thumb'
             ? scoreName(survey_type, score)
             : `${score} of ${typeFacts(survey_type).highest}`
         }

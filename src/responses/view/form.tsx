@@ -8,7 +8,7 @@ import {
   typeFacts,
 } from '../../survey-types.ts';
 import type { FollowUp } from '../../surveys/texts.ts';
-import { isolate, type Language, scaleEnds } from '../../web/language.ts';
+import { isolate, type Language, scoreLabel } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/en.ts';
 import { type HtmlPage, protectFirstBreak, renderPage, type Sender } from '../../web/layout.tsx';
 import { followUpStyle, formStyle, frameStyle } from './style.ts';
@@ -60,6 +60,7 @@ export function formPage(props: FormProps): HtmlPage {
 function SurveyForm({ survey, language, action, ...props }: FormProps) {
   const { texts } = language;
   const { type } = survey;
+  const scores = scoresInOrder(type);
   const { score = null, comment = '', complaint = null, hiddenFields = {}, trapUrl } = props;
   const isMissing = complaint === 'scoreMissing';
   const marks = followUpByCategory(survey) !== null;
@@ -78,8 +79,8 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
             {survey.question}
           </h1>
         </legend>
-        <div class={`choices ${type}`}>
-          {scoresInOrder(type).map((each) => (
+        <div class={`choices ${typeFacts(type).control}${scores.length > 7 ? ' many' : ''}`}>
+          {scores.map((each) => (
             <label class="choice">
               <input
                 type="radio"
@@ -163,42 +164,34 @@ const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
 export const senderName = (sender: Sender) => isolate(sender.name);
 
 export function scoreInWords(type: SurveyType, score: number, texts: Texts): string {
-  if (type === 'csat') return texts.csat[score - 1] ?? String(score);
-  if (typeFacts(type).control === 'star') return texts.stars(score);
-  if (type === 'thumbs') return score === 1 ? texts.thumbs.highest : texts.thumbs.lowest;
-  return texts.scoreOf(score, typeFacts(type).highest);
+  const { control, highest } = typeFacts(type);
+  if (control === 'star') return texts.stars(score);
+  if (control === 'number') return texts.scoreOf(score, highest);
+  return scoreLabel(type, score, texts) ?? String(score);
 }
 
 function drawScore(type: SurveyType, score: number, texts: Texts): Child {
-  const words = scoreInWords(type, score, texts);
-  if (type === 'csat') return [<Face mood={score - 1} />, <small>{words}</small>];
-  if (type === 'thumbs') return [<Thumb down={score === 0} />, <small>{words}</small>];
-
-  const { lowest, highest, control } = typeFacts(type);
-  const ends = scaleEnds(type, texts);
-  const end = score === lowest ? ends.lowest : score === highest ? ends.highest : null;
-  if (control === 'star') {
-    return [<Star />, <span class="hidden">{end === null ? words : `${words}, ${end}`}</span>];
-  }
-  return [score, end && <span class="hidden"> {end}</span>];
+  const { control, lowest } = typeFacts(type);
+  const label = scoreLabel(type, score, texts);
+  if (control === 'face') return [<Face mood={score - lowest} />, <small>{label}</small>];
+  if (control === 'thumb') return [<Thumb down={score === 0} />, <small>{label}</small>];
+  if (control === 'number') return [score, label && <span class="hidden"> {label}</span>];
+  const words = [texts.stars(score), label ?? []].flat().join(', ');
+  return [<Star />, <span class="hidden">{words}</span>];
 }
 
 /** Hidden from screen readers, which get these labels with the first and last score. */
 function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
-  if (type === 'thumbs') return null;
-  const ends = scaleEnds(type, texts);
-  const { lowest, highest } = typeFacts(type);
-  const numbered = type !== 'csat';
+  const { lowest, highest, control } = typeFacts(type);
+  if (control === 'thumb') return null;
   return (
-    <p class={`ends ${type}`} aria-hidden="true">
-      <span>
-        {numbered && <b>{lowest}</b>}
-        {ends.lowest}
-      </span>
-      <span>
-        {numbered && <b>{highest}</b>}
-        {ends.highest}
-      </span>
+    <p class={`ends ${control}`} aria-hidden="true">
+      {[lowest, highest].map((score) => (
+        <span>
+          {control !== 'face' && <b>{score}</b>}
+          {scoreLabel(type, score, texts)}
+        </span>
+      ))}
     </p>
   );
 }

@@ -19,13 +19,12 @@ export const linkStyle = oneLine(`
 export const formStyle = oneLine(`
 fieldset { min-width: 0; margin: 0; padding: 0; border: 0 }
 legend { padding: 0; margin-bottom: 1.5rem }
-.choices { display: grid; gap: .25rem }
-.choices.nps { display: flex; flex-wrap: wrap }
-.nps .choice { flex: 1 0 14% }
-.nps .choice:nth-child(n + 7) { flex-basis: 18% }
-.choices.ces { grid-template-columns: repeat(7, 1fr); gap: .1875rem }
-.choices.csat, .choices.star5 { grid-template-columns: repeat(5, 1fr) }
-.choices.thumbs { grid-template-columns: 1fr 1fr; gap: .75rem }
+.choices { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .25rem }
+.choices.number { gap: .1875rem }
+.choices.thumb { gap: .75rem }
+.choices.many { display: flex; flex-wrap: wrap; gap: .25rem }
+.many .choice { flex: 1 0 14% }
+.many .choice:nth-child(n + 7) { flex-basis: 18% }
 .choice { position: relative; display: block; min-width: 0 }
 .choice input { position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0; cursor: pointer; z-index: 1 }
 .choice > span { display: grid; place-items: center; align-content: center; gap: .5rem; height: 100%; min-height: 3.25rem; border: 1.5px solid var(--line); border-radius: .75rem; font-size: 1.125rem; font-weight: 600; font-variant-numeric: tabular-nums }
@@ -34,14 +33,14 @@ legend { padding: 0; margin-bottom: 1.5rem }
 .choice svg { width: 2.25rem; height: 2.25rem; fill: none; stroke: currentColor; stroke-width: 2.2; stroke-linecap: round; stroke-linejoin: round }
 .choice svg .full { fill: currentColor }
 .choice small { font-size: .8125rem; font-weight: 500; line-height: 1.25; text-align: center; padding: 0 .25rem }
-.csat .choice > span { min-height: 4rem }
-.csat small { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
-.thumbs .choice > span { min-height: 6rem }
-.thumbs small { font-size: 1rem }
-.star5 .choice > span { border-color: transparent; min-height: 3.75rem; color: var(--line) }
-.star5 svg { width: 2.75rem; height: 2.75rem; stroke-width: 1.7 }
-.star5 .choice input:checked + span, .star5 .choice:has(~ .choice input:checked) > span { background: none; border-color: transparent; color: var(--accent) }
-.star5 .choice input:checked + span svg, .star5 .choice:has(~ .choice input:checked) svg { fill: currentColor }
+.face .choice > span { min-height: 4rem }
+.face small { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+.thumb .choice > span { min-height: 6rem }
+.thumb small { font-size: 1rem }
+.star .choice > span { border-color: transparent; min-height: 3.75rem; color: var(--line) }
+.star svg { width: 2.75rem; height: 2.75rem; stroke-width: 1.7 }
+.star .choice input:checked + span, .star .choice:has(~ .choice input:checked) > span { background: none; border-color: transparent; color: var(--accent) }
+.star .choice input:checked + span svg, .star .choice:has(~ .choice input:checked) svg { fill: currentColor }
 .ends { display: flex; justify-content: space-between; gap: .75rem; margin-top: .625rem; font-size: .875rem; line-height: 1.35; color: var(--muted) }
 .ends b { margin-inline-end: .375rem; color: var(--text) }
 .ends span:last-child { text-align: end }
@@ -54,25 +53,25 @@ textarea:focus-visible { outline-offset: 0; border-color: var(--accent) }
 .complaint { margin-bottom: 1.5rem; padding: .875rem 1rem; border: 1.5px solid currentColor; border-inline-start-width: 6px; border-radius: .75rem; color: #b3161f; font-weight: 600 }
 @media (prefers-color-scheme: dark) { .complaint { color: #ff9d9a } }
 @media (min-width: 40rem) {
-  .nps .choice:nth-child(n) { flex: 1 0 0 }
+  .many .choice:nth-child(n) { flex: 1 0 0 }
   .ends b { display: none }
-  .choices { gap: .375rem }
-  .choices.ces, .choices.csat { gap: .625rem }
-  .choices.star5 { grid-template-columns: repeat(5, 4rem); margin-inline-start: -.5rem }
-  .star5 svg { width: 3rem; height: 3rem }
-  .csat small { position: static; width: auto; height: auto; clip-path: none }
-  .csat .choice > span { min-height: 6.5rem }
-  .ends.csat { display: none }
+  .choices.number, .choices.face { gap: .625rem }
+  .choices.star, .choices.many { gap: .375rem }
+  .choices.star { grid-auto-columns: 4rem; margin-inline-start: -.5rem }
+  .star svg { width: 3rem; height: 3rem }
+  .face small { position: static; width: auto; height: auto; clip-path: none }
+  .face .choice > span { min-height: 6.5rem }
+  .ends.face { display: none }
   .send { flex-direction: row; align-items: center; gap: 1.25rem }
 }
 @media (hover: hover) {
   .choice input:not(:checked):hover + span { border-color: var(--accent); background: var(--soft) }
-  .star5 .choice input:not(:checked):hover + span { background: none; border-color: transparent }
-  .star5 .choice:hover > span, .star5 .choice:has(~ .choice:hover) > span { color: var(--accent) }
+  .star .choice input:not(:checked):hover + span { background: none; border-color: transparent }
+  .star .choice:hover > span, .star .choice:has(~ .choice:hover) > span { color: var(--accent) }
 }
 @media (forced-colors: active) {
   .choice input:checked + span { forced-color-adjust: none; border-color: Highlight; background: Highlight; color: HighlightText }
-  .star5 .choice input:checked + span, .star5 .choice:has(~ .choice input:checked) > span { background: Canvas; color: Highlight }
+  .star .choice input:checked + span, .star .choice:has(~ .choice input:checked) > span { background: Canvas; color: Highlight }
 }
 `);
 

@@ -5,12 +5,11 @@ import {
   formatValue,
   measure,
   percentage,
-  type SurveyType,
   typeFacts,
 } from '../../survey-types.ts';
 import { Time } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
-import { Icon, type IconName } from '../../web/app/icon.tsx';
+import { Icon } from '../../web/app/icon.tsx';
 import {
   count,
   counted,
@@ -112,13 +111,7 @@ const StatusViews = ({ search, status, here }: SurveyListFilter & { here: string
   />
 );
 
-const icons: Record<SurveyType, IconName> = {
-  nps: 'gauge',
-  csat: 'smile',
-  ces: 'activity',
-  star5: 'star',
-  thumbs: 'thumbs-up',
-};
+const icons = { number: 'gauge', face: 'smile', star: 'star', thumb: 'thumbs-up' } as const;
 
 function cellsOf(survey: ListedSurvey, here: string) {
   const { id, name, question_text, type, audience, status, sent, responded, created_at } = survey;
@@ -126,7 +119,7 @@ function cellsOf(survey: ListedSurvey, here: string) {
   return [
     <div class="person">
       <span class="badge">
-        <Icon name={audience ? 'users' : icons[type]} />
+        <Icon name={audience ? 'users' : icons[typeFacts(type).control]} />
       </span>
       <div>
         <a class="plain" href={`${here}/${id}`}>

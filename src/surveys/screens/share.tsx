@@ -5,7 +5,7 @@ import { CopyButton, Notice } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import { edgeContrast, mix, readableOn } from '../../web/color.ts';
-import { buttonText, languageOf, scaleEnds } from '../../web/language.ts';
+import { buttonText, languageOf, scaleLegend } from '../../web/language.ts';
 import { shareUrl } from '../lifecycle.ts';
 import type { ManagedSurvey } from '../queries.ts';
 import { embeddingOf } from '../schemas.ts';
@@ -142,8 +142,7 @@ const Snippet = ({ id, label, text }: SnippetProps) => (
 function scoreButtons({ survey, publicUrl, color }: ButtonsProps): string {
   const { texts, direction } = languageOf(survey.language);
   const url = shareUrl(publicUrl, survey);
-  const ends = scaleEnds(survey.type, texts);
-  const scores = scoresInOrder(survey.type);
+  const legend = scaleLegend(survey.type, texts);
   const html = (
     <table role="presentation" cellpadding="0" cellspacing="0" border={0} dir={direction}>
       <tbody>
@@ -157,18 +156,16 @@ function scoreButtons({ survey, publicUrl, color }: ButtonsProps): string {
         </tr>
         <tr>
           <td style="line-height:52px">
-            {scores.map((score) => (
+            {scoresInOrder(survey.type).map((score) => (
               <a href={`${url}?score=${score}`} style={buttonStyle(color)}>
                 {buttonText(survey.type, score, texts)}
               </a>
             ))}
           </td>
         </tr>
-        {survey.type === 'thumbs' ? null : (
+        {legend && (
           <tr>
-            <td style={`padding:4px 0 0;${font};font-size:13px;line-height:18px`}>
-              {`${scores[0]} = ${ends.lowest}, ${scores.at(-1)} = ${ends.highest}`}
-            </td>
+            <td style={`padding:4px 0 0;${font};font-size:13px;line-height:18px`}>{legend}</td>
           </tr>
         )}
       </tbody>

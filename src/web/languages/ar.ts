@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const ar: Texts = {
-  nps: { lowest: 'غير محتمل إطلاقًا', highest: 'محتمل جدًا' },
-  ces: { lowest: 'صعب جدًا', highest: 'سهل جدًا' },
-  csat: ['غير راضٍ إطلاقًا', 'غير راضٍ', 'محايد', 'راضٍ', 'راضٍ جدًا'],
-  star5: { lowest: 'سيئ', highest: 'ممتاز' },
-  thumbs: { lowest: 'لم يعجبني', highest: 'أعجبني' },
+  likelihood: ['غير محتمل إطلاقًا', 'محتمل جدًا'],
+  ease: ['صعب جدًا', 'سهل جدًا'],
+  satisfaction: ['غير راضٍ إطلاقًا', 'غير راضٍ', 'محايد', 'راضٍ', 'راضٍ جدًا'],
+  quality: ['سيئ', 'ممتاز'],
+  thumbs: ['لم يعجبني', 'أعجبني'],
   stars: (count) => ['', 'نجمة واحدة', 'نجمتان'][count] || `${count} نجوم`,
   scoreOf: (score, highest) => `${score} من ${highest}`,
 

@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const de: Texts = {
-  nps: { lowest: 'Sehr unwahrscheinlich', highest: 'Sehr wahrscheinlich' },
-  ces: { lowest: 'Sehr schwierig', highest: 'Sehr einfach' },
-  csat: ['Sehr unzufrieden', 'Unzufrieden', 'Neutral', 'Zufrieden', 'Sehr zufrieden'],
-  star5: { lowest: 'Schlecht', highest: 'Ausgezeichnet' },
-  thumbs: { lowest: 'Daumen runter', highest: 'Daumen hoch' },
+  likelihood: ['Sehr unwahrscheinlich', 'Sehr wahrscheinlich'],
+  ease: ['Sehr schwierig', 'Sehr einfach'],
+  satisfaction: ['Sehr unzufrieden', 'Unzufrieden', 'Neutral', 'Zufrieden', 'Sehr zufrieden'],
+  quality: ['Schlecht', 'Ausgezeichnet'],
+  thumbs: ['Daumen runter', 'Daumen hoch'],
   stars: (count) => (count === 1 ? '1 Stern' : `${count} Sterne`),
   scoreOf: (score, highest) => `${score} von ${highest}`,
 

@@ -2,12 +2,18 @@ import type { Category } from '../../survey-types.ts';
 
 /** All texts of survey pages and emails. The other languages have the same. */
 export const en = {
-  /** Labels of the ends of each scale. CSAT labels all scores, lowest first. */
-  nps: { lowest: 'Not at all likely', highest: 'Extremely likely' },
-  ces: { lowest: 'Very difficult', highest: 'Very easy' },
-  csat: ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied'] as Five,
-  star5: { lowest: 'Poor', highest: 'Excellent' },
-  thumbs: { lowest: 'Thumbs down', highest: 'Thumbs up' },
+  /** Labels of scores: of all scores, lowest first, or of the lowest and the highest. */
+  likelihood: ['Not at all likely', 'Extremely likely'] as Labels,
+  ease: ['Very difficult', 'Very easy'] as Labels,
+  satisfaction: [
+    'Very dissatisfied',
+    'Dissatisfied',
+    'Neutral',
+    'Satisfied',
+    'Very satisfied',
+  ] as Labels,
+  quality: ['Poor', 'Excellent'] as Labels,
+  thumbs: ['Thumbs down', 'Thumbs up'] as Labels,
   stars: (count: number) => (count === 1 ? '1 star' : `${count} stars`),
   scoreOf: (score: number, highest: number) => `${score} out of ${highest}`,
 
@@ -217,7 +223,7 @@ export const en = {
 
 export type Texts = typeof en;
 
-type Five = readonly [string, string, string, string, string];
+type Labels = readonly string[];
 
 export type TemplateSubject = 'nps' | 'support' | 'effort' | 'delivery' | 'website' | 'employees';
 

@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const es: Texts = {
-  nps: { lowest: 'Nada probable', highest: 'Muy probable' },
-  ces: { lowest: 'Muy difícil', highest: 'Muy fácil' },
-  csat: ['Muy insatisfecho', 'Insatisfecho', 'Neutral', 'Satisfecho', 'Muy satisfecho'],
-  star5: { lowest: 'Malo', highest: 'Excelente' },
-  thumbs: { lowest: 'No me gusta', highest: 'Me gusta' },
+  likelihood: ['Nada probable', 'Muy probable'],
+  ease: ['Muy difícil', 'Muy fácil'],
+  satisfaction: ['Muy insatisfecho', 'Insatisfecho', 'Neutral', 'Satisfecho', 'Muy satisfecho'],
+  quality: ['Malo', 'Excelente'],
+  thumbs: ['No me gusta', 'Me gusta'],
   stars: (count) => (count === 1 ? '1 estrella' : `${count} estrellas`),
   scoreOf: (score, highest) => `${score} de ${highest}`,
 

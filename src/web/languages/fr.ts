@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const fr: Texts = {
-  nps: { lowest: 'Pas du tout probable', highest: 'Très probable' },
-  ces: { lowest: 'Très difficile', highest: 'Très facile' },
-  csat: ['Très insatisfait', 'Insatisfait', 'Neutre', 'Satisfait', 'Très satisfait'],
-  star5: { lowest: 'Mauvais', highest: 'Excellent' },
-  thumbs: { lowest: 'Je n’aime pas', highest: 'J’aime' },
+  likelihood: ['Pas du tout probable', 'Très probable'],
+  ease: ['Très difficile', 'Très facile'],
+  satisfaction: ['Très insatisfait', 'Insatisfait', 'Neutre', 'Satisfait', 'Très satisfait'],
+  quality: ['Mauvais', 'Excellent'],
+  thumbs: ['Je n’aime pas', 'J’aime'],
   stars: (count) => (count === 1 ? '1 étoile' : `${count} étoiles`),
   scoreOf: (score, highest) => `${score} sur ${highest}`,
 

@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const it: Texts = {
-  nps: { lowest: 'Per niente probabile', highest: 'Molto probabile' },
-  ces: { lowest: 'Molto difficile', highest: 'Molto facile' },
-  csat: ['Molto insoddisfatto', 'Insoddisfatto', 'Neutro', 'Soddisfatto', 'Molto soddisfatto'],
-  star5: { lowest: 'Scarso', highest: 'Eccellente' },
-  thumbs: { lowest: 'Non mi piace', highest: 'Mi piace' },
+  likelihood: ['Per niente probabile', 'Molto probabile'],
+  ease: ['Molto difficile', 'Molto facile'],
+  satisfaction: ['Molto insoddisfatto', 'Insoddisfatto', 'Neutro', 'Soddisfatto', 'Molto soddisfatto'],
+  quality: ['Scarso', 'Eccellente'],
+  thumbs: ['Non mi piace', 'Mi piace'],
   stars: (count) => (count === 1 ? '1 stella' : `${count} stelle`),
   scoreOf: (score, highest) => `${score} su ${highest}`,
 

@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const ja: Texts = {
-  nps: { lowest: 'まったく思わない', highest: '非常にそう思う' },
-  ces: { lowest: 'とても難しい', highest: 'とても簡単' },
-  csat: ['非常に不満', '不満', 'どちらでもない', '満足', '非常に満足'],
-  star5: { lowest: '悪い', highest: 'とても良い' },
-  thumbs: { lowest: '良くない', highest: '良い' },
+  likelihood: ['まったく思わない', '非常にそう思う'],
+  ease: ['とても難しい', 'とても簡単'],
+  satisfaction: ['非常に不満', '不満', 'どちらでもない', '満足', '非常に満足'],
+  quality: ['悪い', 'とても良い'],
+  thumbs: ['良くない', '良い'],
   stars: (count) => `星${count}つ`,
   scoreOf: (score, highest) => `${highest}点中${score}点`,
 

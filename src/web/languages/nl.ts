@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const nl: Texts = {
-  nps: { lowest: 'Zeer onwaarschijnlijk', highest: 'Zeer waarschijnlijk' },
-  ces: { lowest: 'Zeer moeilijk', highest: 'Zeer gemakkelijk' },
-  csat: ['Zeer ontevreden', 'Ontevreden', 'Neutraal', 'Tevreden', 'Zeer tevreden'],
-  star5: { lowest: 'Slecht', highest: 'Uitstekend' },
-  thumbs: { lowest: 'Duim omlaag', highest: 'Duim omhoog' },
+  likelihood: ['Zeer onwaarschijnlijk', 'Zeer waarschijnlijk'],
+  ease: ['Zeer moeilijk', 'Zeer gemakkelijk'],
+  satisfaction: ['Zeer ontevreden', 'Ontevreden', 'Neutraal', 'Tevreden', 'Zeer tevreden'],
+  quality: ['Slecht', 'Uitstekend'],
+  thumbs: ['Duim omlaag', 'Duim omhoog'],
   stars: (count) => (count === 1 ? '1 ster' : `${count} sterren`),
   scoreOf: (score, highest) => `${score} van ${highest}`,
 

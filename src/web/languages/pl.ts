@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const pl: Texts = {
-  nps: { lowest: 'Bardzo mało prawdopodobne', highest: 'Bardzo prawdopodobne' },
-  ces: { lowest: 'Bardzo trudno', highest: 'Bardzo łatwo' },
-  csat: ['Bardzo źle', 'Źle', 'Neutralnie', 'Dobrze', 'Bardzo dobrze'],
-  star5: { lowest: 'Źle', highest: 'Doskonale' },
-  thumbs: { lowest: 'Kciuk w dół', highest: 'Kciuk w górę' },
+  likelihood: ['Bardzo mało prawdopodobne', 'Bardzo prawdopodobne'],
+  ease: ['Bardzo trudno', 'Bardzo łatwo'],
+  satisfaction: ['Bardzo źle', 'Źle', 'Neutralnie', 'Dobrze', 'Bardzo dobrze'],
+  quality: ['Źle', 'Doskonale'],
+  thumbs: ['Kciuk w dół', 'Kciuk w górę'],
   stars: (count) => `${count} ${count === 1 ? 'gwiazdka' : count < 5 ? 'gwiazdki' : 'gwiazdek'}`,
   scoreOf: (score, highest) => `${score} na ${highest}`,
 

@@ -1,11 +1,11 @@
 import type { Texts } from './en.ts';
 
 export const pt: Texts = {
-  nps: { lowest: 'Nada provável', highest: 'Muito provável' },
-  ces: { lowest: 'Muito difícil', highest: 'Muito fácil' },
-  csat: ['Muito insatisfeito', 'Insatisfeito', 'Neutro', 'Satisfeito', 'Muito satisfeito'],
-  star5: { lowest: 'Ruim', highest: 'Excelente' },
-  thumbs: { lowest: 'Não gostei', highest: 'Gostei' },
+  likelihood: ['Nada provável', 'Muito provável'],
+  ease: ['Muito difícil', 'Muito fácil'],
+  satisfaction: ['Muito insatisfeito', 'Insatisfeito', 'Neutro', 'Satisfeito', 'Muito satisfeito'],
+  quality: ['Ruim', 'Excelente'],
+  thumbs: ['Não gostei', 'Gostei'],
   stars: (count) => (count === 1 ? '1 estrela' : `${count} estrelas`),
   scoreOf: (score, highest) => `${score} de ${highest}`,
 
