@@ -85,6 +85,7 @@ export const payloads = {
     summary_id: Uuid,
     period_start: v.string(),
     period_end: v.string(),
+    scheduled: v.optional(v.boolean(), false),
     waits: v.optional(v.number(), 0),
     actor: v.object({
       kind: v.picklist(['member', 'key', 'command', 'job', 'visitor']),
@@ -93,7 +94,6 @@ export const payloads = {
       requestId: v.optional(v.string()),
     }),
   }),
-  'summaries.month': v.object({ org_id: Uuid, tries: v.number() }),
   'webhooks.deliver': OneWebhook,
   'webhooks.notify_deactivated': OneWebhook,
 };
@@ -116,7 +116,6 @@ export const slowJobs: readonly (readonly JobName[])[] = [
   ['sends.mail', 'sends.test', 'replies.send'],
   [
     'summaries.make',
-    'summaries.month',
     'notifications.mail',
     'notifications.post',
     'questions.publish_completed',

@@ -43,12 +43,7 @@ import { cleanUpBlockedMails } from './sends/queries.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
 import { sendTestMail, type TestTools } from './sends/test-mail.ts';
 import type { AnalystQueue } from './summaries/comment-reader.ts';
-import {
-  makeSummary,
-  planMonths,
-  type SummaryTools,
-  summarizeMonth,
-} from './summaries/summarize.ts';
+import { makeSummary, planMonths, type SummaryTools } from './summaries/summarize.ts';
 import { foldTallies } from './surveys/queries.ts';
 import { type NotifyTools, notifyDeactivated } from './webhooks/manage.ts';
 import { cleanUpDeliveries } from './webhooks/retention.ts';
@@ -116,12 +111,6 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
         payload.org_id,
         { task: 'summaries.make', payload, traceparent },
         () => makeSummary(of(payload), payload, traceparent),
-      ),
-    'summaries.month': (payload, { traceparent }) =>
-      tools.analystQueue.runJob(
-        payload.org_id,
-        { task: 'summaries.month', payload, traceparent },
-        () => summarizeMonth(of(payload), payload, traceparent),
       ),
     'summaries.monthly': (_, { traceparent }) => planMonths(tools, traceparent),
     'surveys.fold_tallies': () => foldTallies(tools.db),

@@ -1,7 +1,7 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { commandActor, recordAct } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
-import { enqueue, type NewJob } from '../jobs.ts';
+import { enqueue } from '../jobs.ts';
 import { issueKey } from '../keys/manage.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
@@ -12,6 +12,7 @@ import { insertOrganizationOnce, listOrganizations } from '../organizations/quer
 import { insertWaitingSince } from '../responses/waiting-analyses.ts';
 import type { Role } from '../sessions/session.ts';
 import { saveTheme } from '../summaries/queries.ts';
+import { summaryJob } from '../summaries/summarize.ts';
 import { addSurvey } from '../surveys/lifecycle.ts';
 import { insertTag } from '../tags/tags.ts';
 import { languageOf } from '../web/language.ts';
@@ -85,10 +86,11 @@ export async function fillDemo(
     }
     await fillWebhook(tx, { orgId, secrets, now }, responses);
     await insertWaitingSince(tx, orgId, began);
-    await enqueue(tx, [
-      ...summarizedMonths.map((monthsAgo) => summaryJob(orgId, now, monthsAgo)),
-      { task: 'summaries.month', payload: { org_id: orgId, tries: 0 } },
-    ]);
+    const options = { actor: commandActor(), scheduled: true };
+    await enqueue(
+      tx,
+      summarizedMonths.map((monthsAgo) => summaryJob(orgId, monthOf(now, monthsAgo), options)),
+    );
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
     await recordAct(tx, { orgId, actor: commandActor(), act: 'demo.filled' });
     const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
@@ -141,25 +143,13 @@ async function addDemoSurvey(
   });
 }
 
-/** Summarized months, counted back from this month in UTC. The service summarizes last month without a request. */
-const summarizedMonths = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
-/** How often the job of a summary waits for the analysis of comments. */
-const maxWaits = 12;
+/** Counted back from this month in UTC. */
+const summarizedMonths = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
 
-function summaryJob(orgId: string, now: Date, monthsAgo: number): NewJob {
+function monthOf(now: Date, monthsAgo: number) {
   const startOf = (ago: number) =>
-    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)).toISOString();
-  return {
-    task: 'summaries.make',
-    payload: {
-      org_id: orgId,
-      summary_id: randomUUID(),
-      actor: commandActor(),
-      period_start: startOf(monthsAgo),
-      period_end: startOf(monthsAgo - 1),
-      waits: maxWaits,
-    },
-  };
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1));
+  return { start: startOf(monthsAgo), end: startOf(monthsAgo - 1) };
 }
 
 export const tags = [

@@ -253,45 +253,29 @@ const summaryItem = (sql: Sql) => sql`
            p.nps, ${npsInterval(sql)} as interval, p.previous_nps, p.blocks, p.responses, p.top_themes, p.text, iso(p.created_at) as created_at
   ) item`;
 
-type Month = {
-  id: string;
-  name: string;
-  time_zone: string;
-  ai_enabled: boolean;
-  start: Date;
-  end: Date;
-};
-
 /**
  * Organizations with responses in their last calendar month and no summary of it. Tolerates a changed time zone, which
  * moves the start of the month by some hours.
  */
-const monthsDue = (sql: Sql, reportType: string) => sql`
-  organizations o
-  cross join lateral (
-    select (date_trunc('month', now() at time zone o.time_zone) - interval '1 month')
-             at time zone o.time_zone as start,
-           date_trunc('month', now() at time zone o.time_zone) at time zone o.time_zone as end
-  ) m
-  where o.ai_enabled and o.created_at < m.end
-    and not exists (
-      select from summaries
-      where org_id = o.id and report_type = ${reportType} and scheduled
-        and period_start between m.start - interval '2 days' and m.start + interval '2 days'
-    )
-    and exists (
-      select from responses
-      where org_id = o.id and held_reason is null and created_at >= m.start and created_at < m.end
-    )`;
-
-export const listMonthsDue = async (sql: Sql, reportType: string) =>
-  await sql<{ org_id: string }[]>`select o.id as org_id from ${monthsDue(sql, reportType)}`;
-
-export async function findMonthDue(sql: Sql, orgId: string, reportType: string) {
-  const [month] = await sql<Month[]>`
-    select o.id, o.name, o.time_zone, o.ai_enabled, m.start, m.end
-    from ${monthsDue(sql, reportType)} and o.id = ${orgId}`;
-  return month;
+export async function listMonthsDue(sql: Sql, reportType: string) {
+  return await sql<{ org_id: string; start: Date; end: Date }[]>`
+    select o.id as org_id, m.start, m.end
+    from organizations o
+    cross join lateral (
+      select (date_trunc('month', now() at time zone o.time_zone) - interval '1 month')
+               at time zone o.time_zone as start,
+             date_trunc('month', now() at time zone o.time_zone) at time zone o.time_zone as end
+    ) m
+    where o.ai_enabled and o.created_at < m.end
+      and not exists (
+        select from summaries
+        where org_id = o.id and report_type = ${reportType} and scheduled
+          and period_start between m.start - interval '2 days' and m.start + interval '2 days'
+      )
+      and exists (
+        select from responses
+        where org_id = o.id and held_reason is null and created_at >= m.start and created_at < m.end
+      )`;
 }
 
 /** The default period starts at the end of the last summary, or 30 days ago, and ends today. */

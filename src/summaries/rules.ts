@@ -27,14 +27,6 @@ export function analysisWaitMs(tries: number, retryAfterMs: number): number | nu
   return Math.max(firstWaitMs * 2 ** tries, Math.min(retryAfterMs, maxWaitMs));
 }
 
-const monthTries = 8;
-const firstMonthWaitMs = 10_000;
-
-/** Backoff while analyses of the month are pending. Null after the last try. */
-export function monthWaitMs(tries: number): number | null {
-  return tries < monthTries ? firstMonthWaitMs * 2 ** tries : null;
-}
-
 const noticeable = 0.15;
 
 /** Higher threshold for words that contradict the score: "I want my money back" has a positive word. */

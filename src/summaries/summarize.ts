@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Actor, jobActor, recordAct, type Writer } from '../audit/acts.ts';
-import { enqueue, type JobPayloads } from '../jobs.ts';
+import { enqueue, type JobPayloads, type NewJob } from '../jobs.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { getOrganization } from '../organizations/queries.ts';
@@ -20,7 +20,6 @@ import {
 import {
   countThemes,
   countUnanalyzed,
-  findMonthDue,
   insertSummary,
   listMonthsDue,
   listQuotes,
@@ -30,32 +29,43 @@ import {
 import {
   daysOf,
   lastMoment,
-  monthWaitMs,
   periodBefore,
   type SummaryPeriod,
   tidyText,
 } from './rules.ts';
 
 /** Enqueues the summary, because the analyst may take long. */
-export async function requestSummary(
-  db: Db,
-  { orgId, actor }: Writer,
+export const requestSummary = (db: Db, { orgId, actor }: Writer, period: SummaryPeriod) =>
+  enqueue(db, [summaryJob(orgId, period, { actor })]);
+
+type JobOptions = Pick<JobPayloads['summaries.make'], 'actor'> & {
+  scheduled?: boolean;
+  traceparent?: string | null;
+};
+
+/** A scheduled summary waits for pending analyses. Each period has at most one. */
+export const summaryJob = (
+  orgId: string,
   { start, end }: SummaryPeriod,
-) {
-  const payload = {
+  { actor, scheduled = false, traceparent = null }: JobOptions,
+): NewJob => ({
+  task: 'summaries.make',
+  payload: {
     org_id: orgId,
     summary_id: randomUUID(),
     actor,
     period_start: start.toISOString(),
     period_end: end.toISOString(),
-    waits: 0,
-  };
-  await enqueue(db, [{ task: 'summaries.make', payload }]);
-}
+    scheduled,
+    waits: scheduled ? maxWaits : 0,
+  },
+  traceparent,
+});
 
-const waitMs = 10_000;
+const maxWaits = 8;
+const firstWaitMs = 10_000;
 
-/** Waits up to `waits` times for pending analyses of the period. */
+/** Waits up to `waits` times for pending analyses of the period, each time twice as long. */
 export async function makeSummary(
   tools: SummaryTools,
   job: JobPayloads['summaries.make'],
@@ -68,11 +78,11 @@ export async function makeSummary(
     (await countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null })) > 0
   ) {
     const payload = { ...job, waits: job.waits - 1 };
-    const runAt = new Date(Date.now() + waitMs);
+    const runAt = new Date(Date.now() + firstWaitMs * 2 ** (maxWaits - job.waits));
     return await enqueue(tools.db, [{ task: 'summaries.make', payload, runAt, traceparent }]);
   }
-  const { actor, summary_id: id } = job;
-  await summarize(tools, { organization, period, scheduled: false, actor, id, traceparent });
+  const { actor, summary_id: id, scheduled } = job;
+  await summarize(tools, { organization, period, scheduled, actor, id, traceparent });
 }
 
 export const reportType = 'executive-summary';
@@ -205,38 +215,12 @@ export async function planMonths(
   { db }: Pick<SummaryTools, 'db'>,
   traceparent: string | null = null,
 ) {
+  const options = { actor: jobActor('summaries.month'), scheduled: true, traceparent };
   const due = await listMonthsDue(db, reportType);
   await enqueue(
     db,
-    due.map(({ org_id }) => ({
-      task: 'summaries.month',
-      payload: { org_id, tries: 0 },
-      traceparent,
-    })),
+    due.map(({ org_id, ...month }) => summaryJob(org_id, month, options)),
   );
-}
-
-/** Waits for pending analyses for a while. If the job is lost, the hourly plan enqueues it again. */
-export async function summarizeMonth(
-  tools: SummaryTools,
-  job: JobPayloads['summaries.month'],
-  traceparent: string | null = null,
-) {
-  const { db } = tools;
-  const due = await findMonthDue(db, job.org_id, reportType);
-  if (!due) return;
-  const { start, end, ...organization } = due;
-  const left = await countUnanalyzed(db, job.org_id, { start, end, askedAt: null });
-  const waitMs = left > 0 ? monthWaitMs(job.tries) : null;
-  if (waitMs === null) {
-    const actor = jobActor('summaries.month');
-    const request = { organization, period: { start, end }, scheduled: true, actor, traceparent };
-    await summarize(tools, request);
-    return;
-  }
-  const payload = { ...job, tries: job.tries + 1 };
-  const runAt = new Date(Date.now() + waitMs);
-  await enqueue(db, [{ task: 'summaries.month', payload, runAt, traceparent }]);
 }
 
 /** Quotes are redacted. */

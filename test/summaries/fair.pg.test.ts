@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { commandActor } from '../../src/audit/acts.ts';
 import { createAnalystQueue } from '../../src/summaries/comment-reader.ts';
+import { summaryJob } from '../../src/summaries/summarize.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
-const jobOf = (org_id: string) => ({
-  task: 'summaries.month' as const,
-  payload: { org_id, tries: 0 },
-  traceparent: null,
-});
+const period = { start: new Date('2026-05-01'), end: new Date('2026-06-01') };
+const jobOf = (org: string) => summaryJob(org, period, { actor: commandActor() });
 
 test('stopping requeues waiting jobs and finishes running ones', async () => {
   const queue = createAnalystQueue({ db, limits: { slots: 1, reserve: 0 } });

@@ -7,7 +7,6 @@ import {
   daysOf,
   hasReservation,
   mentionsLeaving,
-  monthWaitMs,
   type Sentiment,
   scoreAnalysis,
   sentimentOf,
@@ -112,11 +111,6 @@ test('analyses are retried ten times with backoff', () => {
   assert.deepEqual(waits, [...minutes, null]);
   assert.equal(analysisWaitMs(0, 90_000), 90_000);
   assert.equal(analysisWaitMs(0, 2 * 3_600_000), 3_600_000);
-});
-
-test('a monthly summary waits eight times with backoff', () => {
-  const waits = Array.from({ length: 9 }, (_, tries) => monthWaitMs(tries));
-  assert.deepEqual(waits, [...[1, 2, 4, 8, 16, 32, 64, 128].map((each) => each * 10_000), null]);
 });
 
 test('a comment that was not analyzed has the sentiment of its score', () => {

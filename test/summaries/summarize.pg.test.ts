@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
 import type { JobPayloads } from '../../src/jobs.ts';
 import { type Analyst, createBuiltinAnalyst } from '../../src/summaries/analyst.ts';
 import { readComment } from '../../src/summaries/builtin.ts';
-import {
-  makeSummary,
-  planMonths,
-  summarize,
-  summarizeMonth,
-} from '../../src/summaries/summarize.ts';
+import { makeSummary, planMonths, summarize } from '../../src/summaries/summarize.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -36,6 +30,27 @@ async function makeDueMonth(over: Record<string, unknown> = {}) {
   const inLastMonth = last!.day.toISOString();
   await org.answer(9, null, inLastMonth);
   return { ...org, inLastMonth };
+}
+
+type SummaryJob = JobPayloads['summaries.make'];
+
+/** Runs the hourly plan and takes the job of the organization. */
+async function planMonth(org: { id: string }) {
+  await planMonths(tools());
+  return await takeJob(org);
+}
+
+async function takeJob(org: { id: string }) {
+  const [job] = await db<{ payload: SummaryJob; seconds: number }[]>`
+    delete from test.jobs
+    where task = 'summaries.make' and payload ->> 'org_id' = ${org.id}
+    returning payload, extract(epoch from run_at - created_at)::float8 as seconds`;
+  return job;
+}
+
+async function summarizeMonth(org: { id: string }, using = tools()) {
+  const job = await planMonth(org);
+  if (job) await makeSummary(using, job.payload, null);
 }
 
 const summaryOf = async (org: Awaited<ReturnType<typeof makeFeedback>>, analyst?: Analyst) =>
@@ -107,7 +122,7 @@ test('a summary has one block per scale and the NPS of customers', async () => {
 
 test('a monthly summary uses the time zone of the organization', async () => {
   const org = await makeDueMonth({ time_zone: 'Pacific/Auckland' });
-  await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
+  await summarizeMonth(org);
   const [row] = await db`
     select period_start at time zone 'Pacific/Auckland' = date_trunc('month', period_start at time zone 'Pacific/Auckland')
            and period_end at time zone 'Pacific/Auckland' = date_trunc('month', now() at time zone 'Pacific/Auckland') as whole
@@ -123,12 +138,12 @@ test('each organization with a month due gets a job', async () => {
   ];
   const planned = async () => {
     await planMonths(tools());
-    const jobs = await Promise.all([due, off, young].map((org) => org.jobs('summaries.month')));
+    const jobs = await Promise.all([due, off, young].map((org) => org.jobs('summaries.make')));
     return jobs.map((of) => of.length);
   };
   assert.deepEqual(await planned(), [1, 0, 0]);
-  await summarizeMonth(tools(), { org_id: due.id, tries: 0 });
-  assert.deepEqual(await planned(), [1, 0, 0]);
+  await summarizeMonth(due);
+  assert.deepEqual(await planned(), [0, 0, 0]);
 });
 
 test('two processes write and publish a monthly summary once', async () => {
@@ -145,9 +160,9 @@ test('two processes write and publish a monthly summary once', async () => {
       return { ok: true, value: null };
     },
   };
-  const job = { org_id: org.id, tries: 0 };
-  await Promise.all([summarizeMonth(tools(analyst), job), summarizeMonth(tools(analyst), job)]);
-  await summarizeMonth(tools(), job);
+  const [one, other] = [(await planMonth(org))!, (await planMonth(org))!];
+  await Promise.all([one, other].map(({ payload }) => makeSummary(tools(analyst), payload, null)));
+  await summarizeMonth(org);
 
   const summaries = await db`select id from summaries where org_id = ${org.id} and scheduled`;
   assert.deepEqual([writing, summaries.length, (await org.events()).length], [2, 1, 1]);
@@ -168,50 +183,25 @@ test('a crash before the commit leaves neither summary nor event', async () => {
           : Reflect.get(target, name),
     }),
   };
-  await assert.rejects(summarizeMonth(dying, { org_id: org.id, tries: 0 }), /killed/);
+  await assert.rejects(summarizeMonth(org, dying), /killed/);
   assert.equal((await org.events()).length, 0);
-  await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
+  await summarizeMonth(org);
   assert.equal((await org.events()).length, 1);
 });
 
-test('a monthly summary waits for pending analyses for a while', async () => {
+test('a monthly summary waits for pending analyses, each time twice as long', async () => {
   const org = await makeDueMonth();
   await org.answer(2, 'Terrible and slow', org.inLastMonth);
-  await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
-  const jobs = (await org.jobs('summaries.month')).map(({ payload }) => payload.tries);
-  assert.deepEqual([(await org.events()).length, jobs], [0, [1]]);
-  await summarizeMonth(tools(), { org_id: org.id, tries: 8 });
-  assert.equal((await org.events()).length, 1);
-});
-
-type SummaryJob = JobPayloads['summaries.make'];
-
-test('a requested summary waits for pending analyses in steps of 10 s', async () => {
-  const org = await makeFeedback(db);
-  await org.answer(2, 'The support is slow', '2026-05-10');
-  const { start, end } = may;
-  let job: SummaryJob | undefined = {
-    org_id: org.id,
-    summary_id: randomUUID(),
-    actor: commandActor(),
-    waits: 2,
-    period_start: start.toISOString(),
-    period_end: end.toISOString(),
-  };
-  const left: number[] = [];
-  for (let turn = 0; job && turn < 4; turn++) {
-    left.push(job.waits);
-    await makeSummary(tools(), job, null);
-    const [next] = await db<{ payload: SummaryJob; seconds: number }[]>`
-      delete from test.jobs
-      where task = 'summaries.make' and payload ->> 'org_id' = ${org.id}
-      returning payload, extract(epoch from run_at - created_at)::float8 as seconds`;
-    if (next) assert.ok(next.seconds > 5 && next.seconds <= 10, `${next.seconds} s`);
-    const summaries = await db`select from summaries where org_id = ${org.id}`;
-    assert.equal(summaries.length, next ? 0 : 1);
-    job = next?.payload;
+  let job = (await planMonth(org))!;
+  const waits: number[] = [];
+  for (let turn = 0; turn < 8; turn++) {
+    await makeSummary(tools(), job.payload, null);
+    job = (await takeJob(org))!;
+    waits.push(Math.ceil(job.seconds / 10));
   }
-  assert.deepEqual(left, [2, 1, 0]);
+  assert.deepEqual([(await org.events()).length, waits], [0, [1, 2, 4, 8, 16, 32, 64, 128]]);
+  await makeSummary(tools(), job.payload, null);
+  assert.equal((await org.events()).length, 1);
 });
 
 test('changing the time zone does not repeat a monthly summary', async () => {
@@ -220,7 +210,7 @@ test('changing the time zone does not repeat a monthly summary', async () => {
     insert into summaries (org_id, scheduled, period_start, period_end, responses, text)
     select ${org.id}, true, start + interval '9 hours', start + interval '1 month 9 hours', 0, ''
     from (select date_trunc('month', now()) - interval '1 month' as start) m`;
-  await summarizeMonth(tools(), { org_id: org.id, tries: 8 });
+  await summarizeMonth(org);
   assert.equal((await org.events()).length, 0);
 });
 
