@@ -82,10 +82,9 @@ const maxThemes = 6;
 
 type ThemesProps = Pick<ReasonsProps, 'path' | 'scope' | 'period'> & {
   themes: readonly MeasuredTheme[] | undefined;
-  note?: string;
 };
 
-export function ThemesCard({ path, scope, period, themes, note }: ThemesProps) {
+function ThemesCard({ path, scope, period, themes }: ThemesProps) {
   const { type } = scope;
   const linkTo = (theme?: string) =>
     withQuery(`${path}/themes`, { ...scopeQuery(scope), ...period, theme });
@@ -123,7 +122,6 @@ export function ThemesCard({ path, scope, period, themes, note }: ThemesProps) {
           }))}
         />
       )}
-      {note ? <p class="sub">{note}</p> : null}
     </section>
   );
 }

@@ -216,25 +216,6 @@ export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary
   return row;
 }
 
-export type SummaryBefore = Pick<
-  SummaryRow,
-  'id' | 'period_start' | 'period_end' | 'nps' | 'responses' | 'top_themes'
->;
-
-export async function findSummaryBefore(
-  sql: Sql,
-  orgId: string,
-  { period_start, period_end }: Record<'period_start' | 'period_end', Date | string>,
-): Promise<SummaryBefore | undefined> {
-  const [row] = await sql<SummaryBefore[]>`
-    select id, period_start, period_end, nps, responses, top_themes
-    from summaries
-    where org_id = ${orgId} and period_start < ${period_start} and period_end < ${period_end}
-    order by period_end desc, created_at desc
-    limit 1`;
-  return row;
-}
-
 export const listSummaries = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, page, {
     rows: sql`summaries where org_id = ${orgId}`,

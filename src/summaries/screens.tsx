@@ -2,8 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, toSentence } from '../errors.ts';
-import { ScoreRange, ThemesCard } from '../home/reasons.tsx';
-import { choosePeriod } from '../home/rules.ts';
+import { ScoreRange } from '../home/reasons.tsx';
 import { ScoreGauge } from '../home/score.tsx';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage, readJson } from '../lib/paging/page.ts';
@@ -34,17 +33,9 @@ import {
 import { renderScreen } from '../web/app/screen.tsx';
 import type { ShownSummary } from './api.ts';
 import { blockName, changeText } from './blocks.ts';
-import {
-  findDefaultDays,
-  findSummary,
-  findSummaryBefore,
-  hasResponses,
-  listSummaries,
-  type SummaryBefore,
-} from './queries.ts';
+import { findDefaultDays, findSummary, hasResponses, listSummaries } from './queries.ts';
 import { daysOf, endBy, isWholeDays, lastMoment, periodOfDays, wholeMonths } from './rules.ts';
 import { requestSummary } from './summarize.ts';
-import { readThemes } from './theme-figures.ts';
 
 const PeriodForm = v.pipe(
   v.object({ date_from: Day, date_to: Day }),
@@ -112,49 +103,19 @@ export const summaryScreens = ({ db }: { db: Db }) =>
       );
       if (!summary) throw notFound('summary');
       const { timeZone } = organization;
-      const [before, scored] = await Promise.all([
-        findSummaryBefore(db, organization.id, summary.data),
-        readScoredThemes(db, { orgId: organization.id, timeZone }, summary.data),
-      ]);
-      const list = pathOf(organization);
       const days = periodFilters(summary.data, timeZone);
       return renderScreen(c, {
         title: periodText(summary.data, timeZone),
         section: 'summaries',
-        trail: [{ text: 'Summaries', href: list }],
+        trail: [{ text: 'Summaries', href: pathOf(organization) }],
         body: (
           <SummaryPage
-            {...{ summary: summary.data, before, list, timeZone }}
-            themes={
-              scored && (
-                <ThemesCard path={`/o/${organization.slug}`} {...scored} note={themesNote} />
-              )
-            }
+            summary={summary.data}
             responses={`/o/${organization.slug}/responses?${days}`}
           />
         ),
       });
     });
-
-const themesNote =
-  'These numbers are current. The text and scores above stay as they were created.';
-
-/** Themes with the first score, as they are now. Null for a period that ends within a day. */
-async function readScoredThemes(
-  db: Db,
-  { orgId, timeZone }: { orgId: string; timeZone: string },
-  { period_start, period_end, blocks: [block] }: ShownSummary,
-) {
-  const whole = { start: new Date(period_start), end: new Date(period_end) };
-  if (!block || !isWholeDays(whole, timeZone)) return null;
-  const { first_day: date_from, last_day: date_to } = daysOf(whole, timeZone);
-  const period = choosePeriod({ date_from, date_to }, date_to);
-  if ('errors' in period) return null;
-  const { type, audience } = block;
-  const scope = { survey: null, type, audience, properties: {} };
-  const themes = await readThemes(db, orgId, { scope, period, timeZone, theme: null });
-  return themes.length === 0 ? null : { scope, period: { date_from, date_to }, themes };
-}
 
 function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 200) {
   const list = pathOf(c.var.organization);
@@ -227,7 +188,7 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
               count(summary.responses),
               <ScoreRange type="nps" measured={{ ...summary, value: summary.nps }} />,
               <>
-                <b>{scoreText(summary.nps)}</b>
+                <b>{summary.nps === null ? 'none' : signedNps(summary.nps)}</b>
                 {summary.interval ? (
                   <small class="soft block">{formatInterval('nps', summary.interval)}</small>
                 ) : null}
@@ -246,17 +207,7 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
 const laterFirst = (one: ShownSummary, other: ShownSummary) =>
   other.period_end.localeCompare(one.period_end);
 
-type SummaryPageProps = {
-  summary: ShownSummary;
-  before: SummaryBefore | undefined;
-  timeZone: string;
-  list: string;
-  responses: string;
-  themes: Child;
-};
-
-function SummaryPage(props: SummaryPageProps) {
-  const { summary, before, timeZone, list, responses, themes } = props;
+function SummaryPage({ summary, responses }: { summary: ShownSummary; responses: string }) {
   const [first, ...others] = summary.blocks;
   return (
     <>
@@ -302,26 +253,20 @@ function SummaryPage(props: SummaryPageProps) {
           ) : null}
         </div>
       </section>
-      <div class="grid main-side">
-        {themes}
-        <div class="stack">
-          {others.length > 0 ? (
-            <section class="card" aria-labelledby="others">
-              <h2 id="others">Other scores</h2>
-              <Facts
-                facts={others.map((block): [string, Child] => [
-                  blockName(block, summary.blocks),
-                  <>
-                    {formatValue(block.type, block.score)}, {changeText(block)}
-                    <span class="sub block">{marginText(block)}</span>
-                  </>,
-                ])}
-              />
-            </section>
-          ) : null}
-          {before ? <SinceBefore {...{ summary, before, timeZone, list }} /> : null}
-        </div>
-      </div>
+      {others.length > 0 ? (
+        <section class="card" aria-labelledby="others">
+          <h2 id="others">Other scores</h2>
+          <Facts
+            facts={others.map((block): [string, Child] => [
+              blockName(block, summary.blocks),
+              <>
+                {formatValue(block.type, block.score)}, {changeText(block)}
+                <span class="sub block">{marginText(block)}</span>
+              </>,
+            ])}
+          />
+        </section>
+      ) : null}
     </>
   );
 }
@@ -344,34 +289,6 @@ function blocksOf(text: string): (string | string[])[] {
   }
   return blocks;
 }
-
-function SinceBefore({
-  summary,
-  before,
-  timeZone,
-  list,
-}: Omit<SummaryPageProps, 'responses' | 'themes'> & { before: SummaryBefore }) {
-  const dropped = before.top_themes.filter((name) => !summary.top_themes.includes(name));
-  const added = summary.top_themes.filter((name) => !before.top_themes.includes(name));
-  return (
-    <section class="card" aria-labelledby="since">
-      <div class="title">
-        <h2 id="since">Since the last summary</h2>
-        <a href={`${list}/${before.id}`}>{periodText(before, timeZone)}</a>
-      </div>
-      <Facts
-        facts={[
-          ['NPS', `${scoreText(summary.nps)}, was ${scoreText(before.nps)}`],
-          ['All responses', `${count(summary.responses)}, was ${count(before.responses)}`],
-          ['New themes', added.join(', ') || 'none'],
-          ['Dropped out of the top themes', dropped.join(', ') || 'none'],
-        ]}
-      />
-    </section>
-  );
-}
-
-const scoreText = (nps: number | null) => (nps === null ? 'none' : signedNps(nps));
 
 type Period = { period_start: Date | string; period_end: Date | string };
 
