@@ -3,7 +3,6 @@ import { auditScreens } from './audit/screens.tsx';
 import { repeatScreens } from './campaigns/screens/repeat.tsx';
 import { campaignScreens } from './campaigns/screens/routes.tsx';
 import { contactScreens } from './contacts/screens/contacts.tsx';
-import { surveyTrend } from './home/score.tsx';
 import { homeScreens } from './home/screens.tsx';
 import { importScreens } from './importers/screens.tsx';
 import { keyScreens } from './keys/screens.tsx';
@@ -103,7 +102,7 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/overview', settingsOverview(tools))
     .route('/surveys', previewScreens(tools))
     .route('/surveys', questionScreens(tools))
-    .route('/surveys', surveyScreens({ ...tools, trendOf: (of) => surveyTrend(tools.db, of) }))
+    .route('/surveys', surveyScreens(tools))
     .route('/surveys', contactScreens(tools))
     .route('/surveys', campaignScreens(tools))
     .route('/surveys', repeatScreens(tools))

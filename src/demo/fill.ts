@@ -14,8 +14,8 @@ import type { Role } from '../sessions/session.ts';
 import { saveTheme } from '../summaries/queries.ts';
 import { summaryJob } from '../summaries/summarize.ts';
 import { addSurvey } from '../surveys/lifecycle.ts';
+import { textsOf } from '../surveys/templates.ts';
 import { insertTag } from '../tags/tags.ts';
-import { languageOf } from '../web/language.ts';
 import { fillHistory, fillWebhook, insertRows, type Owner } from './history.ts';
 import sayings from './sayings.json' with { type: 'json' };
 import {
@@ -123,11 +123,8 @@ async function addDemoSurvey(
   orgId: string,
   { survey, createdAt }: { survey: DemoSurvey; createdAt: Date },
 ) {
-  const textsIn = (tag: string) => {
-    const { questions: _questions, ...texts } =
-      languageOf(tag).texts.templates(name)[survey.template];
-    return texts;
-  };
+  const textsIn = (language: string) =>
+    textsOf({ texts: survey.template }, { language, organization: name });
   return await addSurvey(tx, orgId, {
     name: survey.name,
     type: survey.type,

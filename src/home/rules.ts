@@ -102,7 +102,10 @@ export const facetsOf = (properties: PropertyQuery): Facet[] =>
 export const propertyParameter = (name: string): `property.${string}` => `${prefix}${name}`;
 
 export const periodDays = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
-type PeriodName = keyof typeof periodDays;
+export type PeriodName = keyof typeof periodDays;
+
+export const periodIn = (name = ''): PeriodName | null =>
+  Object.hasOwn(periodDays, name) ? (name as PeriodName) : null;
 
 export type HomePeriod = {
   name: PeriodName | 'custom';
@@ -118,9 +121,9 @@ export type PeriodQuery = Partial<Record<'period' | 'date_from' | 'date_to', str
 
 /** Dates take precedence over a named period. */
 export function choosePeriod(query: PeriodQuery, today: string): HomePeriod | PeriodMistakes {
-  const { period = defaultPeriod, date_from, date_to } = query;
+  const { period, date_from, date_to } = query;
   if (date_from || date_to) return customPeriod(date_from ?? '', date_to || today);
-  const name = Object.hasOwn(periodDays, period) ? (period as PeriodName) : defaultPeriod;
+  const name = periodIn(period) ?? defaultPeriod;
   return periodOf(name, addDays(today, 1 - periodDays[name]), today);
 }
 

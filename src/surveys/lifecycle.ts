@@ -15,8 +15,7 @@ import { surveyCompleted } from '../webhooks/events.ts';
 import {
   activate,
   type CompletedSurvey,
-  closeByHand,
-  completeAnswered,
+  completeSurvey,
   deleteSurveyRow,
   findUse,
   getOrgSurvey,
@@ -82,7 +81,7 @@ export async function completeIfAnswered(
   { orgId, traceparent = null }: { orgId: string; traceparent?: string | null },
   surveyId: string,
 ) {
-  const survey = await completeAnswered(tx, orgId, surveyId);
+  const survey = await completeSurvey(tx, orgId, { surveyId, by: 'answers' });
   if (!survey) return false;
   await publishCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
   const writer = jobWriter(orgId, 'every contact has responded');
@@ -126,16 +125,16 @@ async function lockAudience(tx: Sql, orgId: string, { repeat }: Pick<SurveyChang
 /** Publishes the completion, unless the survey had already completed. */
 export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
   const { orgId } = by;
-  const closed = await inTransaction(db, async (tx) => {
-    await lockSurvey(tx, orgId, surveyId);
-    const survey = await closeByHand(tx, orgId, surveyId);
-    if (!survey) throw notFound('survey');
-    if (survey.was !== 'completed') await publishCompletion(tx, { orgId }, { surveyId, ...survey });
-    if (!survey.was_closed) await recordStatus(tx, by, surveyId, 'survey.closed');
-    return { id: surveyId, name: survey.name, was: survey.was };
+  const isNew = await inTransaction(db, async (tx) => {
+    const before = await lockSurvey(tx, orgId, surveyId);
+    const survey = await completeSurvey(tx, orgId, { surveyId, by: 'hand' });
+    if (!before || !survey) throw notFound('survey');
+    const isNew = before.status !== 'completed';
+    if (isNew) await publishCompletion(tx, { orgId }, { surveyId, ...survey });
+    if (before.completed_by !== 'hand') await recordStatus(tx, by, surveyId, 'survey.closed');
+    return isNew;
   });
-  if (closed.was !== 'completed') emitted.publish({ event: 'survey.completed' });
-  return closed;
+  if (isNew) emitted.publish({ event: 'survey.completed' });
 }
 
 type StatusAct = 'survey.completed' | 'survey.opened' | 'survey.closed' | 'survey.reopened';

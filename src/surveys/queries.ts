@@ -76,36 +76,21 @@ export type CompletedSurvey = Tally & {
   completed_at: Date;
 };
 
-export async function completeAnswered(sql: Sql, orgId: string, surveyId: string) {
+/** By answers, completes only an active survey whose contacts have all answered. */
+export async function completeSurvey(
+  sql: Sql,
+  orgId: string,
+  { surveyId, by }: { surveyId: string; by: 'answers' | 'hand' },
+) {
   const [survey] = await sql<CompletedSurvey[]>`
     with ${totals(sql, orgId, surveyId)}
     update surveys s
-    set status = 'completed', completed_by = 'answers', completed_at = now(), updated_at = now()
-    from totals t
-    where s.org_id = ${orgId} and s.id = ${surveyId} and s.status = 'active'
-      and t.contacts > 0 and t.contacts = t.responded
-    returning s.name, t.*, s.completed_at`;
-  return survey;
-}
-
-type ClosedSurvey = CompletedSurvey & { was: SurveyStatus; was_closed: boolean };
-
-/** Works in any status. Closing again changes nothing. */
-export async function closeByHand(sql: Sql, orgId: string, surveyId: string) {
-  const [survey] = await sql<ClosedSurvey[]>`
-    with ${totals(sql, orgId, surveyId)},
-    before as (
-      select status as was, completed_by is not distinct from 'hand' as was_closed
-      from surveys
-      where org_id = ${orgId} and id = ${surveyId}
-      for no key update
-    )
-    update surveys s
-    set status = 'completed', completed_by = 'hand',
+    set status = 'completed', completed_by = ${by},
         completed_at = coalesce(s.completed_at, now()), updated_at = now()
-    from totals t, before
+    from totals t
     where s.org_id = ${orgId} and s.id = ${surveyId}
-    returning s.name, t.*, s.completed_at, before.was, before.was_closed`;
+      ${by === 'hand' ? sql`` : sql`and s.status = 'active' and t.contacts > 0 and t.contacts = t.responded`}
+    returning s.name, t.*, s.completed_at`;
   return survey;
 }
 

@@ -13,8 +13,6 @@ export type Template = {
   type: SurveyType;
   audience?: 'employee';
   texts: TemplateSubject;
-  /** The subject and the thank-you message come from these texts. */
-  frame?: TemplateSubject;
   reminders: readonly number[];
 };
 
@@ -54,14 +52,6 @@ export const templates: Readonly<Record<string, Template>> = {
     texts: 'website',
     reminders: [4],
   },
-  'website-nps': {
-    title: 'Website (NPS)',
-    use: 'On your website, or by link',
-    type: 'nps',
-    texts: 'nps',
-    frame: 'website',
-    reminders: [4],
-  },
   employees: {
     title: 'Employees (eNPS)',
     use: 'By email, every quarter',
@@ -90,11 +80,13 @@ export function templateFields(name: string, wording: Wording): FormState['typed
   });
 }
 
-export function textsOf({ texts, frame = texts }: Template, { language, organization }: Wording) {
-  const inLanguage = languageOf(language).texts.templates(organization);
-  const { subject, thanks } = inLanguage[frame];
-  const { questions: _questions, ...rest } = inLanguage[texts];
-  return { ...rest, subject, thanks };
+export function textsOf(
+  { texts: subject }: Pick<Template, 'texts'>,
+  { language, organization }: Wording,
+) {
+  const { questions: _questions, ...texts } =
+    languageOf(language).texts.templates(organization)[subject];
+  return texts;
 }
 
 type QuestionForm = Pick<QuestionsInput[number], 'kind' | 'min' | 'max' | 'categories'> & {

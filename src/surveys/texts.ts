@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts';
 import { oneLine } from '../lib/validation/parse.ts';
 import type { Category } from '../survey-types.ts';
+import { acceptedLanguages } from '../web/language.ts';
 import type { SurveyContent } from './queries.ts';
 
 export type ThanksWithLink = { text: string; link_url?: string; link_text?: string };
@@ -54,20 +55,6 @@ export function languageFor(
     if (language) return language;
   }
   return survey.language;
-}
-
-const maxLanguages = 20;
-
-export function acceptedLanguages(header = ''): string[] {
-  return header
-    .split(',', maxLanguages)
-    .map((range) => {
-      const [, tag = '', quality = '1'] = /^\s*([\w-]+)(?:\s*;\s*q=([\d.]+))?/.exec(range) ?? [];
-      return { tag, quality: Number(quality) };
-    })
-    .filter(({ tag, quality }) => tag !== '' && quality > 0)
-    .sort((one, other) => other.quality - one.quality)
-    .map(({ tag }) => tag);
 }
 
 /** Also matches `de-AT` with `de`, and `de` with `de-CH`. */

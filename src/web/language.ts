@@ -70,8 +70,11 @@ export function languageOf(tag: string): Language {
 /** Keeps a right-to-left name from reversing the text around it. */
 export const isolate = (name: string) => `\u2068${name}\u2069`;
 
-/** Selects the best translated language for an `Accept-Language` header. */
-export function preferredLanguage(header: string | null | undefined): Language {
-  const best = parseAccept(header ?? '').find(({ type, q }) => q > 0 && isTranslated(type));
-  return languageOf(best?.type ?? 'en');
-}
+/** The languages of an `Accept-Language` header, the preferred one first. */
+export const acceptedLanguages = (header: string | null | undefined): string[] =>
+  parseAccept(header ?? '')
+    .filter(({ q }) => q > 0)
+    .map(({ type }) => type);
+
+export const preferredLanguage = (header: string | null | undefined): Language =>
+  languageOf(acceptedLanguages(header).find(isTranslated) ?? 'en');

@@ -67,11 +67,7 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
         means: 'Create one to ask a question by email, by link or on your website.',
         act: canEdit && <NewSurvey here={here} />,
       }}
-      noneFound={
-        status && search === ''
-          ? { title: noneWith[status], means: 'Choose another status.' }
-          : { title: 'No surveys match', means: 'Try a shorter search or another status.' }
-      }
+      noneFound={{ title: 'No surveys match', means: 'Try a shorter search or another status.' }}
     >
       <DataTable
         caption="Surveys, newest first"
@@ -93,12 +89,6 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
 }
 
 const statusViews = { '': 'All', active: 'Open', draft: 'Drafts', completed: 'Closed' } as const;
-
-const noneWith = {
-  active: 'No open surveys',
-  draft: 'No drafts',
-  completed: 'No closed surveys',
-};
 
 const StatusViews = ({ search, status, here }: SurveyListFilter & { here: string }) => (
   <LinkSegments

@@ -1,20 +1,21 @@
 import { Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import { renderSVG } from 'uqr';
 import * as v from 'valibot';
+import { periodDays, periodIn } from '../../home/rules.ts';
+import { surveyTrend } from '../../home/score.tsx';
 import type { Db } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
 import { readResults } from '../../questions/results.ts';
 import type { SendProgress } from '../../sends/send.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { shareUrl } from '../lifecycle.ts';
-import { countReached, countScores, type ManagedSurvey, pageOfSurveys } from '../queries.ts';
+import { countReached, countScores, pageOfSurveys } from '../queries.ts';
 import { addForms } from './edit.tsx';
 import { renderList } from './list.tsx';
 import { surveyOf } from './parts.tsx';
 import { readRounds } from './rounds.tsx';
 import { renderShare } from './share.tsx';
-import { addActions, periods, renderSurvey, type SurveyPeriod } from './survey.tsx';
+import { addActions, renderSurvey } from './survey.tsx';
 
 const maxSearchLength = 500;
 
@@ -36,12 +37,6 @@ type SurveyScreenTools = {
   db: Db;
   progress: Pick<SendProgress, 'watch'>;
   publicUrl: string;
-  trendOf: (of: {
-    orgId: string;
-    slug: string;
-    survey: ManagedSurvey;
-    period: SurveyPeriod;
-  }) => Promise<Child>;
 };
 
 export function surveyScreens(tools: SurveyScreenTools) {
@@ -56,12 +51,12 @@ export function surveyScreens(tools: SurveyScreenTools) {
     .get('/:id', async (c) => {
       const survey = await surveyOf(c, db);
       const { org_id: orgId, id: surveyId } = survey;
-      const period = readPeriod(c.req.query('period'));
-      const since = startOf(period);
+      const period = periodIn(c.req.query('period'));
+      const since = period && new Date(Date.now() - periodDays[period] * 86_400_000);
       const [scores, reached, trend, questions, rounds] = await Promise.all([
         countScores(db, orgId, { surveyId, since }),
         countReached(db, orgId, surveyId),
-        tools.trendOf({ orgId, slug: c.var.organization.slug, survey, period }),
+        surveyTrend(db, { orgId, slug: c.var.organization.slug, survey, period }),
         survey.questions.length === 0 ? [] : readResults(db, orgId, surveyId, since),
         readRounds(db, { orgId, surveyId }),
       ]);
@@ -83,9 +78,3 @@ export function surveyScreens(tools: SurveyScreenTools) {
       });
     });
 }
-
-const readPeriod = (name = ''): SurveyPeriod =>
-  Object.hasOwn(periods, name) ? (name as SurveyPeriod) : null;
-
-const startOf = (period: SurveyPeriod): Date | null =>
-  period === null ? null : new Date(Date.now() - Number.parseInt(period, 10) * 86_400_000);

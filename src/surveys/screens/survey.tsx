@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import type { Writer } from '../../audit/acts.ts';
+import { type PeriodName, periodDays } from '../../home/rules.ts';
 import type { Db } from '../../lib/db/db.ts';
 import type { QuestionResult } from '../../questions/results.ts';
 import { QuestionResults } from '../../questions/results-section.tsx';
@@ -35,14 +36,11 @@ const completionTexts = {
   hand: 'Closed. Visitors see that the survey has ended.',
 } as const;
 
-export const periods = { '7d': '7 days', '30d': '30 days', '90d': '90 days', '365d': '365 days' };
-export type SurveyPeriod = keyof typeof periods | null;
-
 type SurveyNumbers = {
   survey: ManagedSurvey;
   scores: readonly ScoreCount[];
   reached: ReachedContacts;
-  period: SurveyPeriod;
+  period: PeriodName | null;
   trend: Child;
   questions: readonly QuestionResult[];
   rounds: Awaited<ReturnType<typeof readRounds>>;
@@ -112,19 +110,19 @@ function Numbers(props: SurveyNumbers & { slug: string; mayEdit: boolean }) {
   );
 }
 
-function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
-  const choices = [[null, 'All'], ...Object.entries(periods)] as const;
-  return (
-    <LinkSegments
-      label="Period"
-      links={choices.map(([name, text]) => ({
-        text,
-        href: name === null ? here : `${here}?period=${name}`,
+const Periods = ({ here, period }: { here: string; period: PeriodName | null }) => (
+  <LinkSegments
+    label="Period"
+    links={[
+      { text: 'All', href: here, current: period === null },
+      ...Object.entries(periodDays).map(([name, days]) => ({
+        text: `${days} days`,
+        href: `${here}?period=${name}`,
         current: name === period,
-      }))}
-    />
-  );
-}
+      })),
+    ]}
+  />
+);
 
 type ActTools = { db: Db };
 type Move = (tools: ActTools, by: Writer, surveyId: string) => Promise<unknown>;
@@ -147,17 +145,9 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
 
     .get('/:id/close', async (c) => {
       requireRole(c, 'editor');
-      const { id, name } = await surveyOf(c, tools.db);
-      const here = `${surveysPath(c.var.organization)}/${id}`;
-      return renderScreen(c, {
-        title: `Close “${name}”`,
-        heading: (
-          <>
-            Close “<bdi>{name}</bdi>”
-          </>
-        ),
-        section: 'surveys',
-        trail: trailOf(c, { id, name }),
+      const survey = await surveyOf(c, tools.db);
+      return renderConfirm(c, survey, (here) => ({
+        title: 'Close',
         body: (
           <Confirm action={`${here}/close`} button="Close" cancel={here}>
             <p>
@@ -166,7 +156,7 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
             </p>
           </Confirm>
         ),
-      });
+      }));
     })
 
     .post('/:id/copy', async (c) => {
@@ -201,20 +191,12 @@ type ShownDelete = { survey: ManagedSurvey; form: FormState };
 
 async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, form }: ShownDelete) {
   const { id, name, org_id } = survey;
-  const here = `${surveysPath(c.var.organization)}/${id}`;
   const { contacts } = await countReached(db, org_id, id);
   const scores = await countScores(db, org_id, { surveyId: id, since: null });
   const answers = scores.reduce((sum, { count }) => sum + count, 0);
-  return renderScreen(c, {
-    title: `Delete “${name}”`,
-    heading: (
-      <>
-        Delete “<bdi>{name}</bdi>”
-      </>
-    ),
-    section: 'surveys',
+  return renderConfirm(c, survey, (here) => ({
+    title: 'Delete',
     status: statusOf(form),
-    trail: trailOf(c, survey),
     body: (
       <Confirm
         action={`${here}/delete`}
@@ -229,13 +211,31 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
         </p>
       </Confirm>
     ),
-  });
+  }));
 }
 
-const trailOf = (c: Context<ScreenEnv>, { id, name }: Pick<ManagedSurvey, 'id' | 'name'>) => {
+type ConfirmScreen = { title: string; status?: ReturnType<typeof statusOf>; body: Child };
+
+function renderConfirm(
+  c: Context<ScreenEnv>,
+  { id, name }: ManagedSurvey,
+  screenAt: (here: string) => ConfirmScreen,
+) {
   const list = surveysPath(c.var.organization);
-  return [
-    { text: 'Surveys', href: list },
-    { text: name, href: `${list}/${id}` },
-  ];
-};
+  const here = `${list}/${id}`;
+  const { title, ...screen } = screenAt(here);
+  return renderScreen(c, {
+    ...screen,
+    title: `${title} “${name}”`,
+    heading: (
+      <>
+        {title} “<bdi>{name}</bdi>”
+      </>
+    ),
+    section: 'surveys',
+    trail: [
+      { text: 'Surveys', href: list },
+      { text: name, href: here },
+    ],
+  });
+}
