@@ -103,7 +103,6 @@ export async function fillHistory(
       language: answer.language,
       chosen_state: handling.isDone ? 'done' : null,
       owner_id: handling.owner === null ? null : (of.owners[handling.owner]?.id ?? null),
-      held_reason: null,
       created_at: answer.created_at,
     })),
   );
@@ -121,7 +120,6 @@ const heldOf = (key: Row, contacts: readonly PastContact[]) =>
     .slice(0, scannedMails)
     .map(({ id, sent_at }) => ({
       ...key,
-      id: randomUUID(),
       contact_id: id,
       source: 'link',
       score: 0,
@@ -152,26 +150,13 @@ async function fillMails(tx: Sql, of: HistoryOf, contacts: readonly PastContact[
   const { orgId, survey } = of;
   const key = { org_id: orgId, survey_id: survey.id };
   const asked = contacts.filter(({ sent_at }) => sent_at !== null);
-  const runs = new Map<string, PastContact[]>();
-  for (const contact of asked) {
-    const name = contact.campaign === null ? '' : String(contact.campaign);
-    runs.set(name, [...(runs.get(name) ?? []), contact]);
-  }
   const mails = new Map<string, string>();
-  for (const [name, people] of runs) {
-    const batch = name === '' ? null : await fillCampaign(tx, of, people, startOf(people));
+  for (const [campaign, people] of Map.groupBy(asked, ({ campaign }) => campaign)) {
+    const batch = campaign === null ? null : await fillCampaign(tx, of, people);
     const rows = people.map((contact) => {
-      const at = contact.sent_at!;
-      mails.set(contact.id, idAt(at));
-      const isBounced = contact.status === 'bounced';
-      return {
-        ...mailRow(key, contact, at),
-        id: mails.get(contact.id),
-        request_id: batch ?? randomUUID(),
-        ...(isBounced
-          ? { status: 'failed', reason: noMailbox, reason_code: 'rejected', blocks_resend: false }
-          : { status: 'sent', reason: null, reason_code: null, blocks_resend: true }),
-      };
+      mails.set(contact.id, idAt(contact.sent_at!));
+      const row = mailRow(key, contact, contact.sent_at!);
+      return { ...row, id: mails.get(contact.id), request_id: batch ?? randomUUID() };
     });
     await insertRows(tx, 'mails', rows);
   }
@@ -181,144 +166,102 @@ async function fillMails(tx: Sql, of: HistoryOf, contacts: readonly PastContact[
   await insertSuppressions(
     tx,
     orgId,
-    gone.map(({ email, status, sent_at }) => {
-      const isBounced = status === 'bounced';
-      return {
-        email,
-        kind: isBounced ? ('bounced' as const) : ('unsubscribed' as const),
-        detail: isBounced ? noMailbox : null,
-        created_at: sent_at,
-      };
-    }),
+    gone.map(({ email, status, sent_at }) => ({
+      email,
+      kind: status === 'bounced' ? 'bounced' : 'unsubscribed',
+      detail: status === 'bounced' ? noMailbox : null,
+      created_at: sent_at,
+    })),
   );
 }
 
-const startOf = (people: readonly PastContact[]) =>
-  new Date(Math.min(...people.map(({ sent_at }) => +sent_at!)) - 60_000);
-
-const mailRow = (key: Row, { id, email }: PastContact, at: Date) => ({
-  ...key,
-  contact_id: id,
-  email,
-  awaited: false,
-  blocks_resend: true,
-  attempts: 1,
-  server_reply: '250 2.0.0 Ok: queued',
-  month: `${at.toISOString().slice(0, 7)}-01`,
-  claimed_at: at,
-  sending_at: at,
-  finished_at: hoursAfter(at, 0.001),
-});
+function mailRow(key: Row, { id, email, status }: PastContact, at: Date) {
+  const isBounced = status === 'bounced';
+  return {
+    ...key,
+    contact_id: id,
+    email,
+    awaited: false,
+    blocks_resend: !isBounced,
+    attempts: 1,
+    status: isBounced ? 'failed' : 'sent',
+    reason: isBounced ? noMailbox : null,
+    reason_code: isBounced ? 'rejected' : null,
+    server_reply: isBounced ? null : '250 2.0.0 Ok: queued',
+    month: `${at.toISOString().slice(0, 7)}-01`,
+    claimed_at: at,
+    sending_at: at,
+    finished_at: hoursAfter(at, 0.001),
+  };
+}
 
 const monthName = (time: Date) =>
   time.toLocaleDateString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 
-/** A finished campaign with one batch. Returns the id of the batch. */
-async function fillCampaign(
-  tx: Sql,
-  { orgId, survey }: HistoryOf,
-  people: readonly PastContact[],
-  started: Date,
-) {
-  const ended = new Date(Math.max(...people.map(({ sent_at }) => +sent_at!)) + 60_000);
-  const campaign = {
-    id: randomUUID(),
-    org_id: orgId,
-    survey_id: survey.id,
-    name: `New customers, ${monthName(started)}`,
+async function fillCampaign(tx: Sql, of: HistoryOf, people: readonly PastContact[]) {
+  const times = people.map(({ sent_at }) => +sent_at!);
+  const at = new Date(Math.min(...times) - 60_000);
+  return await fillBatch(tx, of, people, {
+    name: `New customers, ${monthName(at)}`,
     status: 'finished',
-    kind: 'campaign',
-    reminder: 0,
-    after_days: null as number | null,
-    total: people.length,
-    duplicates: 0,
-    invalid: 0,
-    waiting: 0,
-    turn: 1,
-    seen_until: null as Date | null,
-    created_at: hoursAfter(started, -2),
-    started_at: started as Date | null,
-    finished_at: ended as Date | null,
-  };
-  const failed = people.filter(({ status }) => status === 'bounced').length;
-  return await fillBatch(tx, campaign, people, { at: started, failed });
-}
-
-/** A row of campaigns with one batch for these people. */
-async function fillBatch(
-  tx: Sql,
-  campaign: Row,
-  people: readonly PastContact[],
-  { at, failed }: { at: Date; failed: number },
-) {
-  const { id, org_id, survey_id } = campaign;
-  await insertRows(tx, 'campaigns', [campaign]);
-  const batch = {
-    id: randomUUID(),
-    org_id,
-    campaign_id: id,
-    mails: people.length,
-    sent: people.length - failed,
-    blocked: 0,
-    failed,
-    claimed_at: at,
-    ended_at: hoursAfter(at, 0.6),
-  };
-  await insertRows(tx, 'campaign_batches', [batch]);
-  const judged = people.map(({ id: contact_id }) => ({
-    id: randomUUID(),
-    org_id,
-    survey_id,
-    campaign_id: id,
-    contact_id,
-    batch_id: batch.id,
-    created_at: at,
-  }));
-  await insertRows(tx, 'campaign_contacts', judged);
-  return batch.id;
+    created_at: hoursAfter(at, -2),
+    started_at: at,
+    finished_at: new Date(Math.max(...times) + 60_000),
+  });
 }
 
 /** `seen_until` keeps the service from sending reminders of past emails. */
 async function fillReminders(
   tx: Sql,
-  { orgId, survey, now }: HistoryOf,
+  of: HistoryOf,
   asked: readonly PastContact[],
   mails: ReadonlyMap<string, string>,
 ) {
+  const { orgId, survey, now } = of;
   const reminded = asked.filter(({ reminded_at }) => reminded_at !== null);
   if (reminded.length === 0) return;
-  const at = reminded.map(({ reminded_at }) => reminded_at!).sort((one, other) => +one - +other);
-  const key = { org_id: orgId, survey_id: survey.id };
-  const run = {
-    ...key,
-    id: randomUUID(),
+  const request_id = await fillBatch(tx, of, reminded, {
     name: survey.name,
     status: 'running',
     kind: 'reminder',
     reminder: 1,
     after_days: reminderDays,
-    total: reminded.length,
-    duplicates: 0,
-    invalid: 0,
-    waiting: 0,
-    turn: 1,
     seen_until: hoursAfter(now, -24 * reminderDays),
     created_at: survey.created_at,
     started_at: survey.created_at,
-  };
-  const batch = await fillBatch(tx, run, reminded, { at: at.at(-1)!, failed: 0 });
+  });
+  const key = { org_id: orgId, survey_id: survey.id, request_id, reminder: 1 };
+  const rows = reminded.map((contact) => {
+    const at = contact.reminded_at!;
+    return { ...mailRow(key, contact, at), id: idAt(at), reminds_of: mails.get(contact.id) };
+  });
+  await insertRows(tx, 'mails', rows);
+}
+
+/** A row of campaigns with one batch for these people. Returns the id of the batch. */
+async function fillBatch(
+  tx: Sql,
+  { orgId: org_id, survey: { id: survey_id } }: HistoryOf,
+  people: readonly PastContact[],
+  campaign: Row & { started_at: Date },
+) {
+  const [campaign_id, batch_id] = [randomUUID(), randomUUID()];
+  const total = people.length;
+  const failed = people.filter(({ status }) => status === 'bounced').length;
+  const at = campaign.started_at;
+  await insertRows(tx, 'campaigns', [{ ...campaign, id: campaign_id, org_id, survey_id, total }]);
+  const counts = { mails: total, sent: total - failed, blocked: 0, failed };
+  const times = { claimed_at: at, ended_at: hoursAfter(at, 0.6) };
+  await insertRows(tx, 'campaign_batches', [
+    { id: batch_id, org_id, campaign_id, ...counts, ...times },
+  ]);
+  const judged = { org_id, survey_id, campaign_id, batch_id, created_at: at };
   await insertRows(
     tx,
-    'mails',
-    reminded.map((contact) => ({
-      ...mailRow(key, contact, contact.reminded_at!),
-      id: idAt(contact.reminded_at!),
-      request_id: batch,
-      status: 'sent',
-      reminder: 1,
-      reminds_of: mails.get(contact.id),
-    })),
+    'campaign_contacts',
+    people.map(({ id: contact_id }) => ({ ...judged, contact_id })),
   );
+  return batch_id;
 }
 
 async function fillUsage(tx: Sql, orgId: string, asked: readonly PastContact[]) {
@@ -359,7 +302,6 @@ async function fillFollowUp(
   const noted = responses.filter(({ handling, comment }) => handling.note && comment);
   const notes = noted.map((response, at) => ({
     ...key(response),
-    id: randomUUID(),
     text: sayings.notes[at % sayings.notes.length],
     ...writer(response),
     created_at: soon(response, 0.8),
@@ -377,7 +319,6 @@ async function fillFollowUp(
     const created_at = soon(response);
     return {
       ...key(response),
-      id: randomUUID(),
       text: `${text}\n${author}`,
       author,
       author_kind,
@@ -400,9 +341,8 @@ function tagsOf({ comment, category, handling: { luck } }: PastResponse): string
 }
 
 const webhookDays = 30;
-/** Every 23rd delivery fails at its first attempt, and every 61st at all attempts. */
+/** Every 23rd delivery fails at its first attempt. */
 const retriedEvery = 23;
-const failedEvery = 61;
 
 /**
  * A webhook with a month of deliveries. It is off, because its address does not exist and each new delivery would fail.
@@ -440,9 +380,8 @@ export async function fillWebhook(
     return events.map((event) => ({ ...event, at }));
   });
   const deliveries = published.map(({ type, body, at }, number) => {
-    const isFailed = number % failedEvery === failedEvery - 1;
-    const attempts = isFailed || number % retriedEvery === retriedEvery - 1 ? 2 : 1;
-    return { id: idAt(at), type, body, at, isFailed, attempts, took: 80 + ((number * 37) % 190) };
+    const attempts = number % retriedEvery === retriedEvery - 1 ? 2 : 1;
+    return { id: idAt(at), type, body, at, attempts, took: 80 + ((number * 37) % 190) };
   });
   await insertRows(tx, 'webhooks', [webhook]);
   await insertRows(
@@ -456,30 +395,29 @@ export async function fillWebhook(
   await insertRows(
     tx,
     'ended_deliveries',
-    deliveries.map(({ id: delivery, at, isFailed, attempts, took }) => ({
+    deliveries.map(({ id: delivery, at, attempts, took }) => ({
       ...key,
       id: delivery,
       event_id: delivery,
-      delivered_at: isFailed ? null : hoursAfter(at, attempts === 1 ? 0.0002 : 0.02),
-      duration_ms: isFailed ? null : took,
+      delivered_at: hoursAfter(at, attempts === 1 ? 0.0002 : 0.02),
+      duration_ms: took,
       attempts,
-      status_code: isFailed ? 503 : 200,
-      is_test: false,
-      is_replay: false,
-      undelivered: isFailed ? 'failed' : null,
-      response_body: isFailed ? 'Service Unavailable' : '{"ok":true}',
+      status_code: 200,
+      response_body: '{"ok":true}',
     })),
   );
-  const failures = deliveries.flatMap(({ id: delivery, at, isFailed, attempts, took }) =>
-    Array.from({ length: isFailed ? attempts : attempts - 1 }, (_, place) => ({
+  const retried = deliveries.filter(({ attempts }) => attempts > 1);
+  await insertRows(
+    tx,
+    'delivery_attempts',
+    retried.map(({ id: delivery_id, at, took }) => ({
       ...key,
-      delivery_id: delivery,
-      number: place + 1,
+      delivery_id,
+      number: 1,
       status_code: 503,
       response_body: 'Service Unavailable',
       duration_ms: took + 40,
-      at: hoursAfter(at, 0.001 + place * 0.02),
+      at: hoursAfter(at, 0.001),
     })),
   );
-  await insertRows(tx, 'delivery_attempts', failures);
 }

@@ -37,8 +37,6 @@ type Topic = Exclude<
   'questions' | 'wishes' | 'replies' | 'notes' | 'canned' | 'themes'
 >;
 type About = Category | 'release' | 'recovery' | 'december';
-/** The share of answers that each option of the first question gets. */
-type Leanings = Readonly<Partial<Record<About, readonly number[]>>>;
 
 export type DemoSurvey = {
   name: string;
@@ -55,7 +53,6 @@ export type DemoSurvey = {
   passives: number;
   /** Points that the update costs. */
   dip: number;
-  leanings: Leanings;
 };
 
 export const surveys: readonly DemoSurvey[] = [
@@ -71,12 +68,6 @@ export const surveys: readonly DemoSurvey[] = [
     promoters: 56,
     passives: 27,
     dip: 44,
-    leanings: {
-      promoter: [0.55, 0.1, 0.2, 0.1, 0.05],
-      passive: [0.15, 0.4, 0.1, 0.15, 0.2],
-      detractor: [0.3, 0.3, 0.15, 0.05, 0.2],
-      release: [0.02, 0.03, 0.15, 0.4, 0.4],
-    },
   },
   {
     name: 'After delivery',
@@ -90,12 +81,6 @@ export const surveys: readonly DemoSurvey[] = [
     promoters: 74,
     passives: 14,
     dip: 36,
-    leanings: {
-      promoter: [0.45, 0.53, 0.02],
-      passive: [0.05, 0.75, 0.2],
-      detractor: [0, 0.2, 0.8],
-      release: [0, 0.05, 0.95],
-    },
   },
   {
     name: 'After a support case',
@@ -109,11 +94,6 @@ export const surveys: readonly DemoSurvey[] = [
     promoters: 71,
     passives: 13,
     dip: 26,
-    leanings: {
-      promoter: [0.92, 0.07, 0.01],
-      passive: [0.5, 0.4, 0.1],
-      detractor: [0.05, 0.35, 0.6],
-    },
   },
   {
     name: 'Changing a subscription',
@@ -127,11 +107,6 @@ export const surveys: readonly DemoSurvey[] = [
     promoters: 58,
     passives: 22,
     dip: 40,
-    leanings: {
-      passive: [0.4, 0.2, 0.2, 0.2],
-      detractor: [0.35, 0.25, 0.25, 0.15],
-      release: [0.1, 0.05, 0.15, 0.7],
-    },
   },
   {
     name: 'Help pages',
@@ -145,7 +120,6 @@ export const surveys: readonly DemoSurvey[] = [
     promoters: 76,
     passives: 0,
     dip: 22,
-    leanings: {},
   },
   {
     name: 'Working at Larkspur',
@@ -159,29 +133,16 @@ export const surveys: readonly DemoSurvey[] = [
     promoters: 50,
     passives: 28,
     dip: 24,
-    leanings: {},
   },
 ];
 
-/** The questions of the template. Customers are also asked for wishes, and may name the delivery. */
+/** The questions of the template. Customers are also asked for wishes. */
 export function questionsOf({ template, topic }: DemoSurvey): QuestionsInput {
   const questions = templateQuestions(template, { language: 'en', translations: languages });
   if (topic !== 'nps') return questions;
-  const { delivery, wish } = sayings.questions;
-  const [first, ...others] = questions;
-  const added = { id: 'o5', label: delivery.en };
-  const texts = Object.fromEntries(
-    languages.map((tag) => {
-      const words = first!.texts[tag]!;
-      return [tag, { ...words, options: { ...words.options, [added.id]: delivery[tag] } }];
-    }),
-  );
-  const wishTexts = Object.fromEntries(languages.map((tag) => [tag, { text: wish[tag] }]));
-  return [
-    { ...first!, options: [...first!.options!, added], texts },
-    ...others,
-    { kind: 'text', text: wish.en, categories: ['promoter'], texts: wishTexts },
-  ];
+  const { wish } = sayings.questions;
+  const texts = Object.fromEntries(languages.map((tag) => [tag, { text: wish[tag] }]));
+  return [...questions, { kind: 'text', text: wish.en, categories: ['promoter'], texts }];
 }
 
 export type StoryContact = ReturnType<ReturnType<typeof createStory>['contact']>;
@@ -257,7 +218,7 @@ function createStory(survey: DemoSurvey, now: Date) {
       comment: null as string | null,
       comments: random() < commenting,
       answers:
-        random() < 0.65 ? questions.map((question) => answerTo(question, category, about)) : [],
+        random() < 0.65 ? questions.map((question) => answerTo(question, category)) : [],
       handling: handlingOf(category, days),
     };
   }
@@ -280,7 +241,8 @@ function createStory(survey: DemoSurvey, now: Date) {
     return isWinter && isGift && random() < 0.6 ? 'december' : category;
   }
 
-  function answerTo(question: QuestionsInput[number], category: Category, about: About) {
+  /** Promoters prefer the first options of the first question, and detractors the last ones. */
+  function answerTo(question: QuestionsInput[number], category: Category) {
     const { kind, categories, options } = question;
     if (categories && !categories.includes(category)) return null;
     if (kind === 'text') return random() < 0.4 ? { text: pick(sayings.wishes) } : null;
@@ -288,11 +250,11 @@ function createStory(survey: DemoSurvey, now: Date) {
       const best = { promoter: 5, passive: 4, detractor: 2 }[category];
       return { value: Math.max(1, best - (random() < 0.4 ? 1 : 0)) };
     }
-    const isFirst = question.text === questions[0]!.text;
-    const shares = isFirst ? (survey.leanings[about] ?? survey.leanings[category]) : undefined;
-    const id = options![placeIn(shares ?? options!.map(() => 1 / options!.length), random())]!.id!;
-    if (kind === 'choice') return { value: id } satisfies StoredAnswer;
-    return { value: [...new Set([id, pick(options!).id!])] };
+    const leans = question.text === questions[0]!.text && category !== 'passive';
+    const place = Math.floor(random() ** (leans ? 2.5 : 1) * options!.length);
+    const { id } = options!.at(leans && category === 'detractor' ? -1 - place : place)!;
+    if (kind === 'choice') return { value: id! } satisfies StoredAnswer;
+    return { value: [...new Set([id!, pick(options!).id!])] };
   }
 
   /** Old complaints are done. Some newer complaints are open, with or without an owner. */
@@ -355,13 +317,6 @@ export function scoresOf(type: SurveyType, category: Category): number[] {
   const scale = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
   return scale.filter((score) => categoryOf(type, score) === category);
 }
-
-function placeIn(shares: readonly number[], at: number): number {
-  const place = shares.findIndex((_, last) => at < shares.slice(0, last + 1).reduce(add, 0));
-  return place < 0 ? shares.length - 1 : place;
-}
-
-const add = (one: number, other: number) => one + other;
 
 function shuffled<T>(list: readonly T[], random: () => number): T[] {
   const keyed = list.map((item) => ({ item, key: random() }));
