@@ -3,7 +3,7 @@ import { noOwner } from '../responses/filter.queries.ts';
 import { type StateKind, Time, toneOf } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
 import { Icon, type IconName } from '../web/app/icon.tsx';
-import { count, counted } from '../web/app/lists.tsx';
+import { count, counted, EmptyState } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
 import { type AttentionCounts, maxCounted } from './queries.ts';
 import { ScoreGauge } from './score.tsx';
@@ -148,7 +148,14 @@ type FirstStepsProps = {
 export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsProps) {
   const { role, slug } = organization;
   const base = `/o/${slug}`;
-  if (role === 'viewer') return <ViewerSteps base={base} />;
+  if (role === 'viewer') {
+    return (
+      <EmptyState title="No responses yet" icon="inbox">
+        <p>Scores and comments appear here within seconds, once an editor has sent a survey.</p>
+        <LinkButton href={`${base}/settings/notifications`} text="Choose your emails" />
+      </EmptyState>
+    );
+  }
   return (
     <div class="grid main-side">
       <section class="card flush" aria-labelledby="first">
@@ -204,32 +211,6 @@ const PreviewPart = () => (
     <ScoreGauge type="nps" measured={nothingMeasured} />
     <p class="sub">Your score appears here with the first response.</p>
   </section>
-);
-
-const ViewerSteps = ({ base }: { base: string }) => (
-  <div class="grid main-side">
-    <section class="card" aria-labelledby="first">
-      <h2 id="first">No responses yet</h2>
-      <p class="sub">Editors write and send surveys. As a viewer you can already do this:</p>
-      <ul class="rows">
-        <LinkItem icon="clipboard-list" title="Read surveys" href={`${base}/surveys`} act="Surveys">
-          Their questions, who was asked and the results.
-        </LinkItem>
-        <LinkItem icon="inbox" title="Read responses" href={`${base}/responses`} act="Responses">
-          Scores and comments appear here within seconds.
-        </LinkItem>
-        <LinkItem
-          icon="bell"
-          title="Choose your emails"
-          href={`${base}/settings/notifications`}
-          act="Notifications"
-        >
-          Get an email for each detractor, or a daily or weekly digest.
-        </LinkItem>
-      </ul>
-    </section>
-    <PreviewPart />
-  </div>
 );
 
 const nothingMeasured = { total: 0, value: null, interval: null, estimate: null };

@@ -71,13 +71,7 @@ export type AttentionCounts = {
   mails_sent: number;
   mails_failed: number;
   bounced: number;
-  webhooks: {
-    id: string;
-    url: string;
-    active: boolean;
-    failure_count: number;
-    reason: string | null;
-  }[];
+  webhooks: { id: string; url: string; active: boolean; failure_count: number }[];
   /** Campaigns delayed by the mail server. */
   campaigns: readonly DelayedCampaign[];
 };
@@ -107,7 +101,7 @@ async function countAttention(sql: Sql, orgId: string) {
          (select count(*)::int from suppressions
           where org_id = ${orgId} and kind = 'bounced' and created_at > now() - interval '7 days') as bounced,
          (select coalesce(json_agg(json_build_object(
-                   'id', id, 'url', url, 'active', active, 'failure_count', failure_count, 'reason', deactivated_reason)
+                   'id', id, 'url', url, 'active', active, 'failure_count', failure_count)
                  order by active, created_at desc), '[]')
           from (
             select *

@@ -297,7 +297,7 @@ test('Home shows first steps, without buttons that a viewer may not press', asyn
   const scene = await makeScene();
   const { html, status } = await getPage(scene, '');
   assert.equal(status, 200);
-  assert.match(html, /As a viewer you can already do this/);
+  assert.match(html, /No responses yet/);
   assert.doesNotMatch(html, /New survey|Mail settings/);
   const owner = await signIn(db, { org: scene.org, role: 'owner' });
   const steps = (await getPage({ ...scene, cookie: owner }, '')).html;
