@@ -35,7 +35,7 @@ export type TrendFigures = Awaited<ReturnType<typeof readFigures>>;
 export async function readFigures(db: Db, orgId: string, selection: Selection) {
   const { type } = selection.scope;
   const rows = rowsWithBefore(selection);
-  const { trend, variance, variance_before, asked, asked_before } = await findTrendFigures(
+  const { trend, variance, variance_before, asked } = await findTrendFigures(
     db,
     orgId,
     {
@@ -55,7 +55,7 @@ export async function readFigures(db: Db, orgId: string, selection: Selection) {
     before,
     tally,
     /** Null with a filter by property, because mails are not counted by property. */
-    asked: asked && asked_before && { ...asked, before: asked_before },
+    asked,
     change: compare(type, now, before),
     ...(isEnough
       ? {
@@ -139,11 +139,8 @@ function rowsWithBefore({ period, timeZone }: Selection): TrendRows {
 /** Whole local days, including the first and the last one. */
 export type Days = { from: string; to: string; timeZone: string };
 
-/** Counts the emails of a period. `settled` counts only the emails that people have had time to respond to. */
-export type AskedCounts = AskedRate & { arrived: number; settled: AskedRate };
-export type AskedRate = { asked: number; answered: number };
-
-export const settledDays = 7;
+/** Counts the emails of a period. */
+export type AskedCounts = { asked: number; arrived: number; answered: number };
 
 export type NewestComment = {
   id: string;
@@ -163,7 +160,6 @@ type TrendFound = {
   variance: number | null;
   variance_before: number | null;
   asked: AskedCounts | null;
-  asked_before: AskedCounts | null;
 };
 
 /** The first row is the whole previous period. Only the interval of a mean needs the variances. */
@@ -175,25 +171,20 @@ export async function findTrendFigures(
   const { scope, days, before, rows, isMean } = of;
   const variance = ({ from, to, timeZone }: Days) =>
     isMean ? sampleVariance(sql, orgId, { scope, from, to, timeZone }) : sql`null::float8`;
-  const asked = (days: Days) =>
-    scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, { scope, days });
+  const asked = scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, { scope, days });
   return one(
     await sql<TrendFound[]>`
       select ${countTrend(sql, orgId, { scope, rows })}::json as trend,
              ${variance(days)} as variance, ${variance(before)} as variance_before,
-             ${asked(days)} as asked, ${asked(before)} as asked_before`,
+             ${asked} as asked`,
   );
 }
 
 /** Counts contacts by the day they were first mailed. */
 const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
   select json_build_object('asked', coalesce(sum(asked), 0), 'arrived', coalesce(sum(asked - undelivered), 0),
-                           'answered', coalesce(sum(answered), 0),
-                           'settled', json_build_object(
-                             'asked', coalesce(sum(asked) filter (where is_settled), 0),
-                             'answered', coalesce(sum(answered) filter (where is_settled), 0)))
+                           'answered', coalesce(sum(answered), 0))
   from asked_tallies
-  cross join lateral (select quarter < now() - make_interval(days => ${settledDays}) as is_settled) settled
   where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
 )`;
 

@@ -6,12 +6,10 @@ import {
   boundsOf,
   type Change,
   type Counted,
-  compare,
   formatInterval,
   formatPoints,
   formatValue,
   type Measured,
-  measure,
   percentage,
   type SurveyType,
   signedNps,
@@ -24,11 +22,9 @@ import { count, counted, withQuery } from '../web/app/lists.tsx';
 import { TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
 import {
   type AskedCounts,
-  type AskedRate,
   listNewestComments,
   ofDays,
   readFigures,
-  settledDays,
   type TrendFigures,
 } from './figures.ts';
 import { CommentsPart } from './parts.tsx';
@@ -84,7 +80,7 @@ export async function surveyTrend(
           </div>
           <Trend {...{ type, timeZone, by, steps }} />
         </section>
-        {counts?.asked ? <AskedPart asked={counts} period={period} /> : null}
+        {counts?.asked ? <AskedPart {...counts} /> : null}
       </div>
       <CommentsPart
         {...{ comments, organization: { slug }, total: now.total }}
@@ -94,27 +90,13 @@ export async function surveyTrend(
   );
 }
 
-type AskedProps = {
-  asked: AskedCounts & { before: AskedCounts };
-  period: Pick<HomePeriod, 'days'>;
-};
-
-/**
- * The response rate, compared like a share of responses. The comparison leaves out recent emails, because they would
- * make every period look like a decline.
- */
-export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
-  const { asked, arrived, answered, settled } = now;
+export function AskedPart({ asked, arrived, answered }: AskedCounts) {
   const step = (name: string, part: number) => ({
     name: <span class="soft">{name}</span>,
     count: count(part),
     share: asked === 0 || part === asked ? null : `${percentage(part, asked)}%`,
     bar: <Bar part={part} whole={asked} />,
   });
-  const rateBefore = measureRate(before.settled);
-  const change = compare('thumbs', measureRate(settled), rateBefore);
-  const isClear = change?.meaning === 'better' || change?.meaning === 'worse';
-  const { lead } = describeChange({ type: 'thumbs', change, before: rateBefore, period });
   return (
     <section class="card" aria-labelledby="asked">
       <h2 id="asked">Response rate</h2>
@@ -123,19 +105,6 @@ export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
       ) : (
         <>
           <p class="figure">{percentage(answered, asked)}%</p>
-          {change === null ? null : (
-            <p class="sub">
-              {isClear ? <ChangeLead lead={lead} change={change} /> : 'No clear change'} from{' '}
-              {rateBefore.value}% in the {counted(period.days, 'day')} before.
-            </p>
-          )}
-          {settled.asked === asked || before.asked === 0 ? null : (
-            <p class="sub">
-              {settled.asked === 0
-                ? `Not compared, because people had less than ${settledDays} days to respond.`
-                : `Compares only emails sent at least ${settledDays} days ago (${percentage(settled.answered, settled.asked)}% in this period), because people need time to respond.`}
-            </p>
-          )}
           <Funnel
             steps={[step('Sent', asked), step('Delivered', arrived), step('Responded', answered)]}
           />
@@ -144,13 +113,6 @@ export function AskedPart({ asked: { before, ...now }, period }: AskedProps) {
     </section>
   );
 }
-
-const measureRate = ({ asked, answered }: AskedRate) =>
-  measure(
-    'thumbs',
-    { promoters: answered, passives: 0, detractors: asked - answered, score_sum: answered },
-    null,
-  );
 
 const stepTexts = {
   day: { title: 'by day', head: 'Day', name: '' },

@@ -1,4 +1,3 @@
-import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import { ofDays, onDays, type Selection } from '../home/figures.ts';
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import {
@@ -195,12 +194,11 @@ const anyResponse = {
   owner: null,
 } satisfies Partial<ResponseFilter>;
 
-export type ThemeQuote = PeopleToRedact & {
+export type ThemeQuote = {
   id: string;
   score: number;
   category: Category;
   comment: string;
-  language: string;
   created_at: Date;
   type: SurveyType;
   survey_name: string;
@@ -210,7 +208,6 @@ const maxQuotes = 2;
 /** Reads more responses than quotes, because a response may have the theme only in a text answer. */
 const maxRead = 50;
 
-/** `known_names` and `known_addresses` must be redacted. */
 export async function listThemeQuotes(
   sql: Sql,
   orgId: string,
@@ -218,8 +215,7 @@ export async function listThemeQuotes(
 ) {
   const { scope, days } = ofDays(selection);
   return await sql<ThemeQuote[]>`
-    select r.id, r.score, r.category, r.comment, coalesce(r.language, s.language) as language, r.created_at,
-           s.type, s.name as survey_name, ${peopleToRedact(sql, 'contact')}
+    select r.id, r.score, r.category, r.comment, r.created_at, s.type, s.name as survey_name
     from (
       select f.response_id, f.created_at
       from ${rowsOfFacet(sql, orgId, { facet: sql`facet_of('theme', '', ${theme}::text)`, scope })}
@@ -229,8 +225,6 @@ export async function listThemeQuotes(
     ) newest
     join responses r on r.org_id = ${orgId} and r.id = newest.response_id
     join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
-    join organizations o on o.id = ${orgId}
-    left join contacts c on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
     where r.held_reason is null and r.comment is not null
     order by newest.created_at desc, newest.response_id desc
     limit ${maxQuotes}`;

@@ -1,13 +1,10 @@
 import { type Context, Hono } from 'hono';
-import { Refusal } from '../errors.ts';
 import { readChoice, SurveyChoice } from '../home/choice.tsx';
 import { PeriodChoice, PropertyChoice } from '../home/parts.tsx';
 import { ScoreRange, toneOf } from '../home/reasons.tsx';
 import { type HomePeriod, type ScopeQuery, scopeQuery } from '../home/rules.ts';
 import { ChangeLead, categoryParts, describeChange } from '../home/score.tsx';
-import { withinMs } from '../lib/async/deadline.ts';
 import type { Db } from '../lib/db/db.ts';
-import type { Excerpt } from '../responses/events.ts';
 import { PropertyFilters } from '../responses/property-filters.tsx';
 import { ResponseRow } from '../responses/response-row.tsx';
 import type { CurrentOrganization, ScreenEnv } from '../sessions/session.ts';
@@ -34,15 +31,13 @@ import {
   type ThemeQuote,
 } from './theme-figures.ts';
 
-type ThemeScreenTools = { db: Db; excerpt: Excerpt };
-
 /** Routes below `/o/:slug/themes`. */
-export const themeScreens = (tools: ThemeScreenTools) =>
+export const themeScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>().get('/', async (c) =>
-    renderScreen(c, { title: 'Themes', section: 'themes', ...(await readScreen(tools, c)) }),
+    renderScreen(c, { title: 'Themes', section: 'themes', ...(await readScreen(db, c)) }),
   );
 
-async function readScreen({ db, excerpt }: ThemeScreenTools, c: Context<ScreenEnv>) {
+async function readScreen(db: Db, c: Context<ScreenEnv>) {
   const { organization } = c.var;
   const orgId = organization.id;
   const { setting, scope, period, form, inPeriod } = await readChoice(db, c);
@@ -63,10 +58,7 @@ async function readScreen({ db, excerpt }: ThemeScreenTools, c: Context<ScreenEn
   ]);
   const chosen = themes.find(({ theme }) => theme === asked) ?? themes[0];
   const quotes = chosen
-    ? await readQuotes(
-        { excerpt, orgId },
-        await listThemeQuotes(db, orgId, { ...selection, theme: chosen.theme }),
-      )
+    ? await listThemeQuotes(db, orgId, { ...selection, theme: chosen.theme })
     : [];
   const path = `/o/${organization.slug}/themes`;
   const inScope = scopeQuery(scope);
@@ -90,28 +82,6 @@ async function readScreen({ db, excerpt }: ThemeScreenTools, c: Context<ScreenEn
   } as const;
 }
 
-type ShownQuote = Omit<ThemeQuote, 'comment'> & { comment: string | null };
-
-/** The longest time that a screen waits for the thread that reads comments. */
-const maxQuoteWaitMs = 2_000;
-
-const readQuotes = (
-  { excerpt, orgId }: { excerpt: Excerpt; orgId: string },
-  quotes: readonly ThemeQuote[],
-): Promise<ShownQuote[]> =>
-  Promise.all(
-    quotes.map(async (quote) => {
-      const { comment, language, known_names: names, known_addresses: emails } = quote;
-      const text = excerpt(comment, { orgId, names, emails, language }).catch(nullIfUnavailable);
-      return { ...quote, comment: await withinMs(text, maxQuoteWaitMs, () => null) };
-    }),
-  );
-
-function nullIfUnavailable(error: unknown) {
-  if (error instanceof Refusal) return null;
-  throw error;
-}
-
 type Place = {
   organization: CurrentOrganization;
   path: string;
@@ -126,7 +96,7 @@ type BodyProps = Place & {
   read: ReadComments;
   themes: readonly MeasuredTheme[];
   chosen: MeasuredTheme | undefined;
-  quotes: readonly ShownQuote[];
+  quotes: readonly ThemeQuote[];
 };
 
 function ThemesBody(props: BodyProps) {
@@ -153,23 +123,12 @@ function ThemesBody(props: BodyProps) {
   );
 }
 
-function AnalysisOff({ organization: { slug, role } }: Pick<Place, 'organization'>) {
-  return (
-    <EmptyState title="Comment analysis is off">
-      {role === 'owner' ? (
-        <>
-          <p>Turn on Analyze comments to find themes and sentiment in new comments.</p>
-          <LinkButton href={`/o/${slug}/settings/general`} text="Open settings" kind="primary" />
-        </>
-      ) : (
-        <p>
-          An owner can turn on Analyze comments in the{' '}
-          <a href={`/o/${slug}/settings/general`}>general settings</a>.
-        </p>
-      )}
-    </EmptyState>
-  );
-}
+const AnalysisOff = ({ organization: { slug } }: Pick<Place, 'organization'>) => (
+  <EmptyState title="Comment analysis is off">
+    <p>An owner can turn on Analyze comments to find themes and sentiment in new comments.</p>
+    <LinkButton href={`/o/${slug}/settings/general`} text="General settings" />
+  </EmptyState>
+);
 
 /** The filtered inbox. */
 const responsesOf = ({ organization, inScope, period }: Place, filter: Record<string, string>) =>
@@ -302,7 +261,7 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
         {quotes.map((quote) => (
           <li>
             <ResponseRow
-              response={{ ...quote, comment: quote.comment ?? 'Not ready. Reload this page.' }}
+              response={quote}
               href={`/o/${place.organization.slug}/responses/${quote.id}`}
               title={quote.survey_name}
             />

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AskedPart, describeChange } from '../../src/home/score.tsx';
+import { describeChange } from '../../src/home/score.tsx';
 import { compare, measure, type SurveyType } from '../../src/survey-types.ts';
 
 const counted = { promoters: 60, passives: 20, detractors: 20, score_sum: 420 };
@@ -66,26 +66,4 @@ test('the sentence matches the figures', () => {
   );
   assert.equal(say([60, 20, 20], [60, 20, 20]), 'Unchanged from +40 in the 90 days before.');
   assert.equal(say([60, 20, 20], [0, 0, 0]), 'No earlier responses to compare with.');
-});
-
-test('the response rate names a change only beyond its margin', () => {
-  const rate = (answered: number, before: number, settled = { asked: 1_000, answered }) => {
-    const of = { arrived: 1_000, asked: 1_000 };
-    const earlier = { asked: before, answered: 300 };
-    const asked = { ...of, answered, settled, before: { ...of, ...earlier, settled: earlier } };
-    const html = String(AskedPart({ asked, period: { days: 90 } }));
-    const texts = [...html.matchAll(/<p class="sub">(.*?)<\/p>/g)].map(([, text]) => text);
-    return texts.join(' ').replaceAll(/<[^>]*>/g, '');
-  };
-  assert.equal(rate(400, 1_000), 'Up 10 points from 30% in the 90 days before.');
-  assert.equal(rate(310, 1_000), 'No clear change from 30% in the 90 days before.');
-  assert.equal(rate(310, 0), '');
-  assert.equal(
-    rate(200, 1_000, { asked: 500, answered: 155 }),
-    'No clear change from 30% in the 90 days before. Compares only emails sent at least 7 days ago (31% in this period), because people need time to respond.',
-  );
-  assert.equal(
-    rate(50, 1_000, { asked: 0, answered: 0 }),
-    'Not compared, because people had less than 7 days to respond.',
-  );
 });

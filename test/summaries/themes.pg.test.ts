@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../../src/errors.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { categoryOf, type SurveyType } from '../../src/survey-types.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -131,32 +130,19 @@ test('a theme links to its responses in the inbox', async () => {
   }
 });
 
-test('a theme shows its two newest comments, redacted', async () => {
+test('a theme shows its two newest comments', async () => {
   const org = await scene();
-  const contact_id = await makeContact(
-    db,
-    { org_id: org.org, survey_id: org.surveys.nps },
-    { name: 'Viktor Lindqvist' },
-  );
   await org.say(9, ['price'], { ago: 4, comment: 'oldest' });
-  await org.say(9, ['price'], { ago: 3, comment: 'too costly says viktor lindqvist', contact_id });
-  await org.say(9, ['price', 'support'], { ago: 2, comment: 'call me at me@acme.test' });
+  await org.say(9, ['price'], { ago: 3, comment: 'too costly' });
+  await org.say(9, ['price', 'support'], { ago: 2, comment: 'call me' });
   await org.say(9, ['support'], { ago: 1, comment: 'nice people' });
   const quotes = async (query: string) =>
     [...(await org.html(query)).text.matchAll(/<p class="clamp" dir="auto">([^<]*)</g)].map(
       ([, text]) => text,
     );
-  assert.deepEqual(await quotes('?theme=Price'), ['call me at [email]', 'too costly says [name]']);
-  assert.deepEqual(await quotes('?theme=support'), ['nice people', 'call me at [email]']);
+  assert.deepEqual(await quotes('?theme=Price'), ['call me', 'too costly']);
+  assert.deepEqual(await quotes('?theme=support'), ['nice people', 'call me']);
   assert.deepEqual(await quotes('?theme=none'), await quotes(''));
-
-  const late = bareApp(db, {
-    excerpt: () => Promise.reject(new Refusal('unavailable', 'too busy')),
-  });
-  const { get, home } = await memberBrowser(db, { app: late, org: org.org, role: 'viewer' });
-  const text = await (await get(`${home}/themes`)).text();
-  assert.match(text, /Not ready\. Reload this page\./);
-  assert.doesNotMatch(text, /nice people/);
 });
 
 test("lists the organization's themes beyond the most frequent ones", async () => {
