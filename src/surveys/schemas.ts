@@ -3,7 +3,7 @@ import { Count, described, Id, Moment } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
 import { isLongerThan, maxNameLength, maxQuestionLength } from '../limits.ts';
-import { AudienceInput } from '../people/audience.ts';
+import { AudienceInput, AudienceItem } from '../people/audience.ts';
 import { Question, QuestionInput, QuestionsInput } from '../questions/definition.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
 import { type TextsByLanguage, validatePlaceholders } from './texts.ts';
@@ -18,129 +18,12 @@ export const ScoreInterval = described(
   '95 % interval of `nps`, one decimal, cut at -100 and 100; null without responses',
 );
 
-const item = {
-  id: Id,
-  name: v.string(),
-  question_text: v.string(),
-  from_name: v.string(),
-  from_email: described(v.string(), 'sender address'),
-  status: described(
-    v.picklist(['draft', 'active', 'completed']),
-    'completed when every contact has responded, or when closed manually',
-  ),
-  type: v.picklist(surveyTypes),
-  audience: described(
-    v.nullable(v.literal('employee')),
-    'employee for an employee survey, otherwise null',
-  ),
-  sent_count: described(Count, 'contacts that were sent an email'),
-  response_count: Count,
-  created_at: Moment,
-  updated_at: Moment,
-};
-
-export const SurveyItem = v.object(item);
-
-const SurveyStats = v.object({
-  total_responses: Count,
-  avg_score: described(
-    v.nullable(v.number()),
-    'mean of the raw scores, two decimals; null without responses',
-  ),
-  promoters: Count,
-  passives: Count,
-  detractors: Count,
-  nps: NetPromoterScore,
-  interval: ScoreInterval,
-});
-
 const byCategory = <const S extends v.GenericSchema>(text: S) =>
   v.object({
     promoter: v.optional(text),
     passive: v.optional(text),
     detractor: v.optional(text),
   });
-
-const FollowUp = v.union([v.string(), byCategory(v.string())]);
-const Thanks = v.union([
-  v.string(),
-  byCategory(
-    v.object({
-      text: v.string(),
-      link_url: v.optional(v.string()),
-      link_text: v.optional(v.string()),
-    }),
-  ),
-]);
-
-const SurveyTexts = v.object({
-  question_text: v.string(),
-  subject: v.optional(v.string()),
-  intro: v.optional(v.string()),
-  follow_up: v.optional(FollowUp),
-  thanks: v.optional(Thanks),
-});
-
-const RepeatAudience = v.union([
-  v.literal('people'),
-  v.object({ segment_id: Id }),
-  v.object({
-    filter: v.object({
-      all: v.array(
-        v.object({
-          field: v.string(),
-          op: v.string(),
-          value: v.union([v.string(), v.boolean()]),
-        }),
-      ),
-    }),
-  }),
-]);
-
-export const Survey = v.object({
-  ...item,
-  reply_to: described(v.string(), 'reply address'),
-  language: described(v.string(), 'language of its own texts, as a BCP 47 tag'),
-  subject: described(v.nullable(v.string()), 'subject of its email; null: the question'),
-  intro: described(v.nullable(v.string()), 'text before the question in its email'),
-  follow_up: described(v.nullable(FollowUp), 'question above the comment'),
-  thanks: described(v.nullable(Thanks), 'text shown after a response'),
-  texts: described(v.record(v.string(), SurveyTexts), 'texts in other languages, by language tag'),
-  questions: described(v.array(Question), 'follow-up questions in their order, archived ones last'),
-  reminders: v.array(v.object({ after_days: Count, subject: v.optional(v.string()) })),
-  ask_after_days: v.nullable(Count),
-  send_window: v.nullable(
-    v.object({
-      days: v.array(v.string()),
-      from: v.string(),
-      to: v.string(),
-      time_zone: v.string(),
-    }),
-  ),
-  repeat: v.nullable(
-    v.object({
-      every_days: Count,
-      audience: v.nullable(RepeatAudience),
-      per_day: v.nullable(Count),
-      spread: v.boolean(),
-    }),
-  ),
-  embed: v.object({
-    origins: v.array(v.string()),
-    position: v.picklist(['inline', 'corner']),
-    delay_seconds: Count,
-    every_days: Count,
-  }),
-  share_url: described(v.string(), 'where anyone can answer'),
-  stats: SurveyStats,
-});
-
-export const DeleteQuery = v.object({
-  answers: described(
-    v.optional(v.picklist(['delete'], 'must be delete')),
-    'also deletes the responses; without it, a survey with responses is not deleted',
-  ),
-});
 
 export const Address = v.pipe(
   v.string('must be text'),
@@ -454,6 +337,87 @@ export const SurveyChangeInput = v.object({
   language: v.optional(LanguageTag),
   status: described(v.optional(Status), 'draft only if nothing was sent or answered'),
   ...commonFields,
+});
+
+const item = {
+  id: Id,
+  name: v.string(),
+  question_text: v.string(),
+  from_name: v.string(),
+  from_email: described(v.string(), 'sender address'),
+  status: described(
+    v.picklist(['draft', 'active', 'completed']),
+    'completed when every contact has responded, or when closed manually',
+  ),
+  type: v.picklist(surveyTypes),
+  audience: described(
+    v.nullable(v.literal('employee')),
+    'employee for an employee survey, otherwise null',
+  ),
+  sent_count: described(Count, 'contacts that were sent an email'),
+  response_count: Count,
+  created_at: Moment,
+  updated_at: Moment,
+};
+
+export const SurveyItem = v.object(item);
+
+const SurveyStats = v.object({
+  total_responses: Count,
+  avg_score: described(
+    v.nullable(v.number()),
+    'mean of the raw scores, two decimals; null without responses',
+  ),
+  promoters: Count,
+  passives: Count,
+  detractors: Count,
+  nps: NetPromoterScore,
+  interval: ScoreInterval,
+});
+
+export const Survey = v.object({
+  ...item,
+  reply_to: described(v.string(), 'reply address'),
+  language: described(v.string(), 'language of its own texts, as a BCP 47 tag'),
+  subject: described(v.nullable(v.string()), 'subject of its email; null: the question'),
+  intro: described(v.nullable(v.string()), 'text before the question in its email'),
+  follow_up: described(v.nullable(FollowUpInput), 'question above the comment'),
+  thanks: described(v.nullable(ThanksInput), 'text shown after a response'),
+  texts: described(v.record(v.string(), TranslationInput), 'texts in other languages, by language tag'),
+  questions: described(v.array(Question), 'follow-up questions in their order, archived ones last'),
+  reminders: v.array(v.object({ after_days: Count, subject: v.optional(v.string()) })),
+  ask_after_days: v.nullable(Count),
+  send_window: v.nullable(
+    v.object({
+      days: v.array(v.string()),
+      from: v.string(),
+      to: v.string(),
+      time_zone: v.string(),
+    }),
+  ),
+  repeat: v.nullable(
+    v.object({
+      every_days: Count,
+      audience: v.nullable(AudienceItem),
+      per_day: v.nullable(Count),
+      spread: v.boolean(),
+    }),
+  ),
+  embed: v.object({
+    origins: v.array(v.string()),
+    position: v.picklist(['inline', 'corner']),
+    delay_seconds: Count,
+    every_days: Count,
+  }),
+  share_url: described(v.string(), 'where anyone can answer'),
+  stats: SurveyStats,
+});
+
+export const DeleteQuery = v.object({
+  answers: described(
+    v.optional(v.picklist(['delete'], 'must be delete')),
+    'also deletes the responses; without it, a survey with responses is not deleted',
+  ),
 });
 
 export const surveyBodies = {
