@@ -3,16 +3,17 @@ import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
-import type { FormState } from '../web/app/forms.tsx';
+import { emptyForm } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { withQuery } from '../web/app/lists.tsx';
 import { findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
 import {
   chooseKind,
   choosePeriod,
-  type HomePeriod,
+  defaultPeriod,
   type HomeScope,
   kindScopes,
+  lastDays,
   readProperties,
   scopeQuery,
 } from './rules.ts';
@@ -20,19 +21,14 @@ import { kindName } from './score.tsx';
 
 /** Reads the survey or kind, the period and the properties from the address of a screen. */
 export async function readChoice(db: Db, c: Context<ScreenEnv>) {
-  const { properties, ...typed } = readProperties(c.req.queries());
+  const properties = readProperties(c.req.queries());
   const setting = await findHomeSetting(db, c.var.organization.id);
   const scope = await chosenScope(db, c, { setting, properties });
   const { period: name, date_from = '', date_to = '' } = c.req.query();
   const chosen = choosePeriod({ period: name, date_from, date_to }, setting.today);
-  const isPeriod = !('errors' in chosen);
-  const period = isPeriod ? chosen : (choosePeriod({}, setting.today) as HomePeriod);
-  const form: FormState = isPeriod
-    ? typed
-    : {
-        typed: { ...typed.typed, date_from, date_to },
-        errors: { ...chosen.errors, ...typed.errors },
-      };
+  const hasMistake = 'errors' in chosen;
+  const period = hasMistake ? lastDays(defaultPeriod, setting.today) : chosen;
+  const form = hasMistake ? { typed: { date_from, date_to }, errors: chosen.errors } : emptyForm();
   const inPeriod: Record<string, string> =
     period.name === 'custom'
       ? { date_from: period.from, date_to: period.to }

@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import { ResponseRow } from '../responses/response-row.tsx';
 import { Field, type FormState } from '../web/app/forms.tsx';
 import { count, LinkSegments, withQuery } from '../web/app/lists.tsx';
@@ -47,7 +46,7 @@ type PeriodChoiceProps = {
 };
 
 export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
-  const hasMistake = 'date_from' in form.errors || 'date_to' in form.errors;
+  const hasMistake = Object.keys(form.errors).length > 0;
   const isCustom = period.name === 'custom' || hasMistake;
   return (
     <>
@@ -59,54 +58,24 @@ export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
           current: !isCustom && name === period.name,
         }))}
       />
-      <Unfold text="Custom" isChosen={isCustom} isOpen={hasMistake} path={path} params={scope}>
-        <Field name="date_from" label="From" type="date" form={form} value={period.from} required />
-        <Field name="date_to" label="To" type="date" form={form} value={period.to} required />
-      </Unfold>
+      <details class="unfold" open={hasMistake}>
+        <summary class={isCustom ? 'button chosen' : 'button'}>Custom</summary>
+        <form method="get" action={path} class="inline gap">
+          {Object.entries(scope).map(([name, value]) => (
+            <input type="hidden" name={name} value={value} />
+          ))}
+          <Field
+            name="date_from"
+            label="From"
+            type="date"
+            form={form}
+            value={period.from}
+            required
+          />
+          <Field name="date_to" label="To" type="date" form={form} value={period.to} required />
+          <button type="submit">Apply</button>
+        </form>
+      </details>
     </>
-  );
-}
-
-type UnfoldProps = {
-  text: string;
-  isChosen: boolean;
-  isOpen: boolean;
-  path: string;
-  /** Parameters that the form keeps. */
-  params: Readonly<Record<string, string | undefined>>;
-  children: Child;
-};
-
-const Unfold = ({ text, isChosen, isOpen, path, params, children }: UnfoldProps) => (
-  <details class="unfold" open={isOpen}>
-    <summary class={isChosen ? 'button chosen' : 'button'}>{text}</summary>
-    <form method="get" action={path} class="inline gap">
-      {Object.entries(params).map(([name, value]) =>
-        value ? <input type="hidden" name={name} value={value} /> : null,
-      )}
-      {children}
-      <button type="submit">Apply</button>
-    </form>
-  </details>
-);
-
-type PropertyChoiceProps = Pick<UnfoldProps, 'path' | 'params'> & { form: FormState };
-
-/** A filter by property, typed as `plan=pro`. */
-export function PropertyChoice({ path, params, form }: PropertyChoiceProps) {
-  const isChosen = Object.keys(params).some((name) => name.startsWith('property.'));
-  const isOpen = 'property' in form.errors;
-  return (
-    <Unfold text="Filter by property" {...{ isChosen, isOpen, path, params }}>
-      <Field
-        name="property"
-        label="Property"
-        placeholder="plan=pro"
-        autocomplete="off"
-        form={form}
-        help="Shows only responses of contacts with this property."
-        required
-      />
-    </Unfold>
   );
 }

@@ -131,29 +131,3 @@ async function countAttention(sql: Sql, orgId: string) {
   where o.id = ${orgId}`,
   );
 }
-
-type AnsweredDays = { time_zone: string; today: string; first_day: string | null };
-
-/**
- * `first_day` is the day of the survey's first response or first mail, whichever is earlier, so that all recipients are
- * counted. Null without responses.
- */
-export async function findAnsweredDays(sql: Sql, orgId: string, surveyId: string) {
-  const [days] = await sql<AnsweredDays[]>`
-    select time_zone, (now() at time zone time_zone)::date::text as today,
-           case when answered.day is not null then least(answered.day, asked.day)::text end as first_day
-    from organizations
-    cross join lateral (
-      select (min(t.hour) at time zone time_zone)::date as day
-      from hour_tallies t
-      where t.org_id = ${orgId} and t.survey_id = ${surveyId}
-        and t.promoters + t.passives + t.detractors > 0
-    ) answered
-    cross join lateral (
-      select (min(t.quarter) at time zone time_zone)::date as day
-      from asked_tallies t
-      where t.org_id = ${orgId} and t.survey_id = ${surveyId} and t.asked > 0
-    ) asked
-    where id = ${orgId}`;
-  return days;
-}

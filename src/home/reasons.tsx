@@ -9,11 +9,9 @@ import {
   typeFacts,
 } from '../survey-types.ts';
 import { Range } from '../web/app/drawings.tsx';
-import type { FormState } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { count, DataTable, withQuery } from '../web/app/lists.tsx';
 import { type Comparison, type MeasuredValue, sampledResponses } from './comparison.ts';
-import { PropertyChoice } from './parts.tsx';
 import { type HomeScope, propertyParameter, scopeQuery } from './rules.ts';
 import { numberColumns, partNames, scoreTexts } from './score.tsx';
 
@@ -23,7 +21,6 @@ type ReasonsProps = {
   path: string;
   scope: HomeScope;
   period: Readonly<Record<string, string>>;
-  form: FormState;
   /** Null if they are loaded after the page, because finding them takes longer than everything else. */
   reasons: Reasons | null;
 };
@@ -57,10 +54,6 @@ export function ReasonsPart(props: ReasonsProps) {
             <a href={`${linkTo('')}#compare`}>Compare by property</a>
           </Coming>
         )}
-        <PropertyChoice
-          {...{ path, form: props.form }}
-          params={{ ...scopeQuery(scope), ...period }}
-        />
       </section>
     </div>
   );

@@ -1,7 +1,7 @@
 import { isInCalendar } from '../lib/validation/parse.ts';
 import type { Facet } from '../responses/filter.queries.ts';
 import { addDays } from '../responses/period.ts';
-import { dateHint, endBeforeStart, propertyHint, readPair } from '../responses/rules.ts';
+import { dateHint, endBeforeStart } from '../responses/rules.ts';
 import type { TrendInterval } from '../responses/trend.ts';
 import type { Counted, SurveyType } from '../survey-types.ts';
 import type { HomeSetting, MeasuredSurvey } from './queries.ts';
@@ -67,27 +67,15 @@ type PropertyQuery = { [parameter: `property.${string}`]: string };
 const prefix = 'property.';
 const maxProperties = 10;
 
-/** Reads properties from the query and from the field where they are typed as `plan=pro`. */
-export function readProperties(queries: Readonly<Record<string, string[]>>) {
-  const { property: typed = [], ...rest } = queries;
-  const properties: PropertyQuery = {};
-  for (const [parameter, values] of Object.entries(rest)) {
-    const value = values.at(-1);
-    if (isProperty(parameter) && value) properties[parameter] = value;
-  }
-  const text = typed.at(-1) ?? '';
-  const pair = readPair(text);
-  if (pair) properties[propertyParameter(pair.name)] = pair.value;
-  const mistake = (property: string) => ({ typed: { property: text }, errors: { property } });
-  if (!pair && text !== '') {
-    return { properties, ...mistake(propertyHint) };
-  }
-  if (Object.keys(properties).length > maxProperties) {
-    const tooMany = `Filter by at most ${maxProperties} properties.`;
-    return { properties: {}, ...mistake(tooMany) };
-  }
-  return { properties, typed: {}, errors: {} };
-}
+export const readProperties = (queries: Readonly<Record<string, string[]>>): PropertyQuery =>
+  Object.fromEntries(
+    Object.entries(queries)
+      .flatMap(([parameter, values]) => {
+        const value = values.at(-1);
+        return isProperty(parameter) && value ? [[parameter, value] as const] : [];
+      })
+      .slice(0, maxProperties),
+  );
 
 const isProperty = (parameter: string): parameter is `property.${string}` =>
   parameter.startsWith(prefix) && parameter.length > prefix.length;
@@ -123,12 +111,14 @@ export type PeriodQuery = Partial<Record<'period' | 'date_from' | 'date_to', str
 export function choosePeriod(query: PeriodQuery, today: string): HomePeriod | PeriodMistakes {
   const { period, date_from, date_to } = query;
   if (date_from || date_to) return customPeriod(date_from ?? '', date_to || today);
-  const name = periodIn(period) ?? defaultPeriod;
-  return periodOf(name, addDays(today, 1 - periodDays[name]), today);
+  return lastDays(periodIn(period) ?? defaultPeriod, today);
 }
 
-const defaultPeriod = '90d';
-export const maxDays = 1_095;
+export const lastDays = (name: PeriodName, today: string): HomePeriod =>
+  periodOf(name, addDays(today, 1 - periodDays[name]), today);
+
+export const defaultPeriod = '90d';
+const maxDays = 1_095;
 
 type PeriodMistakes = { errors: Record<string, string> };
 

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { lazy } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
-import { addDays } from '../responses/period.ts';
+import { localDay } from '../responses/period.ts';
 import {
   boundsOf,
   type Change,
@@ -28,8 +28,7 @@ import {
   type TrendFigures,
 } from './figures.ts';
 import { CommentsPart } from './parts.tsx';
-import { findAnsweredDays } from './queries.ts';
-import { choosePeriod, type HomePeriod, maxDays, type ScopeQuery, scopeQuery } from './rules.ts';
+import { type HomePeriod, lastDays, type PeriodName, type ScopeQuery, scopeQuery } from './rules.ts';
 import type { StepKind } from './steps.ts';
 
 export const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
@@ -43,25 +42,18 @@ export const scoreTexts = (
 ];
 
 type TrendOfSurvey = {
-  orgId: string;
-  slug: string;
+  organization: { id: string; slug: string; timeZone: string };
   survey: { id: string; name: string; type: SurveyType; audience: 'employee' | null };
-  period: string | null;
+  /** The last year by default. */
+  period: PeriodName | null;
 };
 
 /** The trend, response rate and newest comments of one survey, as on Home. */
 export async function surveyTrend(
   db: Db,
-  { orgId, slug, survey, period: name }: TrendOfSurvey,
+  { organization: { id: orgId, slug, timeZone }, survey, period: name }: TrendOfSurvey,
 ): Promise<Child> {
-  const days = await findAnsweredDays(db, orgId, survey.id);
-  if (!days?.first_day) return null;
-  const { today, time_zone: timeZone, first_day } = days;
-  const earliest = addDays(today, 1 - maxDays);
-  const date_from = first_day > earliest ? first_day : earliest;
-  const asked = name ? { period: name } : { date_from, date_to: today };
-  const period = choosePeriod(asked, today);
-  if ('errors' in period) return null;
+  const period = lastDays(name ?? '365d', localDay(new Date(), timeZone));
   const { type, audience } = survey;
   const scope = { survey: { ...survey, responses: 0 }, type, audience, properties: {} };
   const selection = { scope, period, timeZone };

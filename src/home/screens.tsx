@@ -42,7 +42,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
     ]);
     return { themes, comparison };
   };
-  const reasonsIn = { path, scope, form, period: inPeriod };
+  const reasonsIn = { path, scope, period: inPeriod };
   if (c.req.header('HX-Target')?.endsWith(`#${reasonsId}`)) {
     return { body: <ReasonsPart {...reasonsIn} reasons={await readReasons()} /> };
   }

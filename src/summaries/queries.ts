@@ -89,13 +89,6 @@ export async function listThemes(sql: Sql, orgId: string) {
     select id, name, words from themes where org_id = ${orgId} order by lower(name)`;
 }
 
-export async function countThemesOf(sql: Sql, orgId: string): Promise<number> {
-  return one(
-    await sql<{ themes: number }[]>`
-      select count(*)::int as themes from themes where org_id = ${orgId}`,
-  ).themes;
-}
-
 export async function saveTheme(sql: Sql, orgId: string, { name, words }: CommentTheme) {
   return one(
     await sql<(CommentTheme & { id: string })[]>`
@@ -104,12 +97,6 @@ export async function saveTheme(sql: Sql, orgId: string, { name, words }: Commen
       on conflict (org_id, lower(name)) do update set name = excluded.name, words = excluded.words
       returning id, name, words`,
   );
-}
-
-export async function findTheme(sql: Sql, orgId: string, name: string) {
-  const [theme] = await sql<CommentTheme[]>`
-    select name, words from themes where org_id = ${orgId} and lower(name) = lower(${name})`;
-  return theme;
 }
 
 export async function deleteTheme(sql: Sql, orgId: string, name: string): Promise<boolean> {

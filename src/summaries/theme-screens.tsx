@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { readChoice, SurveyChoice } from '../home/choice.tsx';
-import { PeriodChoice, PropertyChoice } from '../home/parts.tsx';
+import { PeriodChoice } from '../home/parts.tsx';
 import { ScoreRange, toneOf } from '../home/reasons.tsx';
 import { type HomePeriod, type ScopeQuery, scopeQuery } from '../home/rules.ts';
 import { ChangeLead, categoryParts, describeChange } from '../home/score.tsx';
@@ -70,7 +70,6 @@ async function readScreen(db: Db, c: Context<ScreenEnv>) {
       <>
         <SurveyChoice {...{ path, setting, scope }} period={inPeriod} />
         <PeriodChoice {...{ path, period, form }} scope={inScope} />
-        <PropertyChoice {...{ path, form }} params={asks} />
       </>
     ),
     body: (

@@ -2,14 +2,15 @@ import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import { maxOwnThemes } from '../limits.ts';
-import { countThemesOf, deleteTheme, findTheme, saveTheme } from './queries.ts';
+import { deleteTheme, listThemes, saveTheme } from './queries.ts';
 
 export async function addTheme(db: Db, writer: Writer, theme: CommentTheme) {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
-    const before = await findTheme(tx, orgId, theme.name);
+    const own = await listThemes(tx, orgId);
     const saved = await saveTheme(tx, orgId, theme);
-    if ((await countThemesOf(tx, orgId)) > maxOwnThemes) {
+    const before = own.find(({ id }) => id === saved.id);
+    if (!before && own.length >= maxOwnThemes) {
       throw new Refusal('conflict', `an organization can have at most ${maxOwnThemes} themes`);
     }
     const changes = changesOf(before ?? {}, { name: saved.name, words: saved.words });

@@ -42,10 +42,9 @@ const homeEntries: readonly ScreenEntry[] = [
     path: ({ full }) => `/o/${full.slug}?compare=plan&period=365d`,
   },
   {
-    name: 'home-property-mistake',
+    name: 'home-of-property',
     as: 'viewer',
-    path: ({ full }) => `/o/${full.slug}?property.country=de&property=plan&compare=`,
-    status: 422,
+    path: ({ full }) => `/o/${full.slug}?property.country=de&compare=`,
   },
   { name: 'home-first-steps', as: 'owner', path: ({ empty }) => `/o/${empty.slug}` },
   { name: 'home-first-steps-viewer', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}` },

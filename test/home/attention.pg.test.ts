@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
-  findAnsweredDays,
   findAttention,
   findHomeSetting,
   findMeasuredSurvey,
@@ -147,27 +146,4 @@ test('offers the twelve surveys with the most responses, and their kinds', async
   );
   assert.equal((await findMeasuredSurvey(db, org_id, ids['staff']!))?.audience, 'employee');
   assert.equal(await findMeasuredSurvey(db, other.org_id, ids['staff']!), undefined);
-});
-
-test("a survey's days begin with its first response or an earlier mail", async () => {
-  const of = await scene({ time_zone: 'Asia/Tokyo' });
-  const own = () => findAnsweredDays(db, of.org_id, of.survey_id);
-  assert.equal((await own())?.first_day, null);
-  await makeResponse(db, of, { created_at: new Date('2026-03-05T12:00:00Z') });
-  await makeResponse(db, of, { created_at: new Date('2026-04-05T12:00:00Z') });
-  const another = { ...of, survey_id: await makeSurvey(db, of.org_id) };
-  await makeResponse(db, another, { created_at: new Date('2026-01-05T12:00:00Z') });
-  await makeResponse(db, of, {
-    created_at: new Date('2026-01-05T12:00:00Z'),
-    held_reason: 'scanner',
-  });
-  assert.equal((await own())?.first_day, '2026-03-05');
-  const tally = (quarter: string, asked: number, { survey_id } = of) =>
-    db`insert into asked_tallies ${db({ org_id: of.org_id, survey_id, quarter, slot: 0, asked })}`;
-  await tally('2026-03-01T16:00:00Z', 1);
-  await tally('2026-02-01T16:00:00Z', 0);
-  await tally('2026-02-02T16:00:00Z', 1, another);
-  assert.equal((await own())?.first_day, '2026-03-02');
-  await tally('2026-03-07T16:00:00Z', 1);
-  assert.equal((await own())?.first_day, '2026-03-02');
 });

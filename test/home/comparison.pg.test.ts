@@ -143,23 +143,6 @@ test('compared values show the numbers of the API', async () => {
   assert.doesNotMatch(within, /compare=plan#compare/);
 });
 
-test('a property that is not name=value is reported on its field', async () => {
-  const { home, get } = shared;
-  const typed = await get(`${home}?${days}&property=plan%20%3D%20pro`);
-  const named = await get(`${home}?${days}&property.plan=pro`);
-  const totalIn = (html: string) => /All (\d+) responses/.exec(html)?.[1];
-  const [one, other] = [await typed.text(), await named.text()];
-  assert.equal(totalIn(one), totalIn(other));
-  assert.ok(totalIn(one));
-  const wrong = await get(`${home}?${days}&property=plan`);
-  const html = await wrong.text();
-  assert.equal(wrong.status, 422);
-  assert.match(html, /Enter a property and a value/);
-  assert.match(html, /value="plan"/);
-  const all = await (await get(`${home}?${days}`)).text();
-  assert.equal(totalIn(html), totalIn(all));
-});
-
 test('Home loads themes and compared values after the page', async () => {
   const { home, get, request } = shared;
   const path = `${home}?${days}`;

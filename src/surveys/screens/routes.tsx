@@ -53,10 +53,12 @@ export function surveyScreens(tools: SurveyScreenTools) {
       const { org_id: orgId, id: surveyId } = survey;
       const period = periodIn(c.req.query('period'));
       const since = period && new Date(Date.now() - periodDays[period] * 86_400_000);
-      const [scores, reached, trend, questions, rounds] = await Promise.all([
-        countScores(db, orgId, { surveyId, since }),
+      const scores = await countScores(db, orgId, { surveyId, since });
+      const [reached, trend, questions, rounds] = await Promise.all([
         countReached(db, orgId, surveyId),
-        surveyTrend(db, { orgId, slug: c.var.organization.slug, survey, period }),
+        scores.length === 0
+          ? null
+          : surveyTrend(db, { organization: c.var.organization, survey, period }),
         survey.questions.length === 0 ? [] : readResults(db, orgId, surveyId, since),
         readRounds(db, { orgId, surveyId }),
       ]);
