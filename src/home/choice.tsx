@@ -2,11 +2,13 @@ import type { Context } from 'hono';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isUuid } from '../lib/validation/parse.ts';
+import { localDay } from '../responses/period.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
+import { getOrgSurvey } from '../surveys/queries.ts';
 import { emptyForm } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { withQuery } from '../web/app/lists.tsx';
-import { findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
+import { findHomeSetting, type HomeSetting } from './queries.ts';
 import {
   chooseKind,
   choosePeriod,
@@ -21,19 +23,21 @@ import { kindName } from './score.tsx';
 
 /** Reads the survey or kind, the period and the properties from the address of a screen. */
 export async function readChoice(db: Db, c: Context<ScreenEnv>) {
+  const { id, timeZone } = c.var.organization;
   const properties = readProperties(c.req.queries());
-  const setting = await findHomeSetting(db, c.var.organization.id);
+  const setting = await findHomeSetting(db, id);
   const scope = await chosenScope(db, c, { setting, properties });
   const { period: name, date_from = '', date_to = '' } = c.req.query();
-  const chosen = choosePeriod({ period: name, date_from, date_to }, setting.today);
+  const today = localDay(new Date(), timeZone);
+  const chosen = choosePeriod({ period: name, date_from, date_to }, today);
   const hasMistake = 'errors' in chosen;
-  const period = hasMistake ? lastDays(defaultPeriod, setting.today) : chosen;
+  const period = hasMistake ? lastDays(defaultPeriod, today) : chosen;
   const form = hasMistake ? { typed: { date_from, date_to }, errors: chosen.errors } : emptyForm();
   const inPeriod: Record<string, string> =
     period.name === 'custom'
       ? { date_from: period.from, date_to: period.to }
       : { period: period.name };
-  return { setting, scope, period, form, inPeriod };
+  return { setting, scope, period, timeZone, form, inPeriod };
 }
 
 async function chosenScope(
@@ -43,10 +47,8 @@ async function chosenScope(
 ): Promise<HomeScope | undefined> {
   const { survey_id, type, audience } = c.req.query();
   if (!survey_id) return chooseKind(kindScopes(setting, properties), { type, audience });
-  const survey = isUuid(survey_id)
-    ? await findMeasuredSurvey(db, c.var.organization.id, survey_id)
-    : undefined;
-  if (!survey) throw notFound('survey');
+  if (!isUuid(survey_id)) throw notFound('survey');
+  const survey = await getOrgSurvey(db, c.var.organization.id, survey_id);
   return { survey, type: survey.type, audience: null, properties };
 }
 

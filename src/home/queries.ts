@@ -1,18 +1,11 @@
 import { type DelayedCampaign, listDelayed } from '../campaigns/queries.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../survey-types.ts';
+import type { ManagedSurvey } from '../surveys/queries.ts';
 
-export type MeasuredSurvey = {
-  id: string;
-  name: string;
-  type: SurveyType;
-  audience: 'employee' | null;
-  responses: number;
-};
+export type MeasuredSurvey = Pick<ManagedSurvey, 'id' | 'name' | 'type' | 'audience'>;
 
 export type HomeSetting = {
-  time_zone: string;
-  today: string;
   surveys: MeasuredSurvey[];
   survey_count: number;
   kinds: { type: SurveyType; audience: 'employee' | 'customer'; responses: number }[];
@@ -31,10 +24,8 @@ export async function findHomeSetting(sql: Sql, orgId: string): Promise<HomeSett
         where s.org_id = ${orgId}
         group by s.id
       )
-      select o.time_zone, (now() at time zone o.time_zone)::date::text as today,
-             (select count(*)::int from counted) as survey_count,
-             (select coalesce(json_agg(json_build_object(
-                       'id', id, 'name', name, 'type', type, 'audience', audience, 'responses', responses)
+      select (select count(*)::int from counted) as survey_count,
+             (select coalesce(json_agg(json_build_object('id', id, 'name', name, 'type', type, 'audience', audience)
                      order by responses desc, created_at desc, id desc), '[]')
               from (select * from counted order by responses desc, created_at desc, id desc limit ${maxSurveys}) first) as surveys,
              (select coalesce(json_agg(kind order by responses desc, type, audience), '[]')
@@ -42,22 +33,8 @@ export async function findHomeSetting(sql: Sql, orgId: string): Promise<HomeSett
                 select type, coalesce(audience, 'customer') as audience, sum(responses)::int as responses
                 from counted
                 group by 1, 2
-              ) kind) as kinds
-      from organizations o
-      where o.id = ${orgId}`,
+              ) kind) as kinds`,
   );
-}
-
-export async function findMeasuredSurvey(
-  sql: Sql,
-  orgId: string,
-  id: string,
-): Promise<MeasuredSurvey | undefined> {
-  const [survey] = await sql<MeasuredSurvey[]>`
-    select id, name, type, audience, 0 as responses
-    from surveys
-    where org_id = ${orgId} and id = ${id}`;
-  return survey;
 }
 
 export type AttentionCounts = {

@@ -55,7 +55,7 @@ export async function surveyTrend(
 ): Promise<Child> {
   const period = lastDays(name ?? '365d', localDay(new Date(), timeZone));
   const { type, audience } = survey;
-  const scope = { survey: { ...survey, responses: 0 }, type, audience, properties: {} };
+  const scope = { survey, type, audience, properties: {} };
   const selection = { scope, period, timeZone };
   const [{ by, steps, asked: counts, now }, comments] = await Promise.all([
     readFigures(db, orgId, selection),

@@ -25,14 +25,14 @@ export const homeScreens = (tools: HomeScreenTools) =>
 
 async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>) {
   const { organization } = c.var;
-  const { setting, scope, period, form, inPeriod } = await readChoice(db, c);
+  const { setting, scope, period, timeZone, form, inPeriod } = await readChoice(db, c);
   if (!scope || setting.kinds.every(({ responses }) => responses === 0)) {
     const survey = setting.surveys[0];
     return { body: <FirstSteps {...{ organization, survey }} hasMailServer={!mailbox} /> };
   }
 
   const { compare } = c.req.query();
-  const selection = { scope, period, timeZone: setting.time_zone };
+  const selection = { scope, period, timeZone };
   const path = `/o/${organization.slug}`;
   const inScope = scopeQuery(scope);
   const readReasons = async (): Promise<Reasons> => {
@@ -73,9 +73,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
           path={path}
           query={new URLSearchParams({ ...inScope, ...inPeriod } as Record<string, string>)}
         />
-        <ScorePart
-          {...{ type: scope.type, period, timeZone: setting.time_zone, responses, ...score }}
-        />
+        <ScorePart {...{ type: scope.type, period, timeZone, responses, ...score }} />
         <div class={`grid level ${comments.length > 0 ? 'main-side' : asked ? 'three' : 'half'}`}>
           <CommentsPart
             {...{ comments, organization, total: score.now.total }}

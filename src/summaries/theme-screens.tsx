@@ -40,7 +40,7 @@ export const themeScreens = ({ db }: { db: Db }) =>
 async function readScreen(db: Db, c: Context<ScreenEnv>) {
   const { organization } = c.var;
   const orgId = organization.id;
-  const { setting, scope, period, form, inPeriod } = await readChoice(db, c);
+  const { setting, scope, period, timeZone, form, inPeriod } = await readChoice(db, c);
   if (!scope) {
     return {
       body: (
@@ -50,7 +50,7 @@ async function readScreen(db: Db, c: Context<ScreenEnv>) {
       ),
     };
   }
-  const selection = { scope, period, timeZone: setting.time_zone };
+  const selection = { scope, period, timeZone };
   const asked = c.req.query('theme')?.toLowerCase() || null;
   const [read, themes] = await Promise.all([
     countReadComments(db, orgId, selection),

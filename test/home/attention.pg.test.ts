@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import {
   findAttention,
   findHomeSetting,
-  findMeasuredSurvey,
 } from '../../src/home/queries.ts';
 import { one, type Sql } from '../../src/lib/db/db.ts';
 import {
@@ -127,14 +126,8 @@ test('offers the twelve surveys with the most responses, and their kinds', async
   const found = await findHomeSetting(db, org_id);
   assert.equal(found.survey_count, 13);
   assert.deepEqual(
-    found.surveys.map(({ name, responses }) => `${name}: ${responses}`),
-    [
-      'most: 3',
-      'stars: 2',
-      'new: 1',
-      'staff: 1',
-      ...Array.from({ length: 8 }, (_, n) => `none ${n}: 0`),
-    ],
+    found.surveys.map(({ name }) => name),
+    ['most', 'stars', 'new', 'staff', ...Array.from({ length: 8 }, (_, n) => `none ${n}`)],
   );
   assert.deepEqual(
     found.kinds.map(({ type, audience, responses }) => [type, audience, responses]),
@@ -144,6 +137,4 @@ test('offers the twelve surveys with the most responses, and their kinds', async
       ['nps', 'employee', 1],
     ],
   );
-  assert.equal((await findMeasuredSurvey(db, org_id, ids['staff']!))?.audience, 'employee');
-  assert.equal(await findMeasuredSurvey(db, other.org_id, ids['staff']!), undefined);
 });

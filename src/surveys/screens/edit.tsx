@@ -96,13 +96,11 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   const posted = await readForm(c, SurveyFields);
   const fields = posted.values ?? posted.typed;
   const answered = survey !== null && (await hasAnswers(tools, survey));
-  if (fields['act'] === 'add-language') {
-    return showForm(c, { survey, hasAnswers: answered, form: addLanguage(c, fields) });
-  }
+  const show = (form: FormState, notice?: FlashNotice) =>
+    showForm(c, { survey, hasAnswers: answered, form, notice });
+  if (fields['act'] === 'add-language') return show(addLanguage(c, fields));
   const changedQuestions = changeQuestions(fields);
-  if (changedQuestions) {
-    return showForm(c, { survey, hasAnswers: answered, form: emptyForm(changedQuestions) });
-  }
+  if (changedQuestions) return show(emptyForm(changedQuestions));
   const ifMatch = await readVersion(c);
   const input = readSurveyFields(fields);
   const change = {
@@ -117,8 +115,7 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
       sendTestToMember(tools, editor, { surveyId: survey.id, email, language, content }),
     );
     const { act: _act, ...typed } = fields;
-    const form = { typed, errors: tested.errors ?? {} };
-    return showForm(c, { survey, hasAnswers: answered, form, notice: tested.saved });
+    return show({ typed, errors: tested.errors ?? {} }, tested.saved);
   }
   const outcome = survey
     ? await trySave(
@@ -137,16 +134,13 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   if (outcome.errors) {
     const saved = outcome.typed && survey ? Object.keys(survey.texts) : [];
     const languages = [...listIn(fields, 'languages'), ...saved];
-    const form = {
-      typed: {
-        ...fields,
-        ...outcome.typed,
-        languages: [...new Set(languages)],
-        ...(survey && answered && { type: survey.type, audience: survey.audience ?? '' }),
-      },
-      errors: outcome.errors,
+    const typed = {
+      ...fields,
+      ...outcome.typed,
+      languages: [...new Set(languages)],
+      ...(survey && answered && { type: survey.type, audience: survey.audience ?? '' }),
     };
-    return showForm(c, { survey, hasAnswers: answered, form });
+    return show({ typed, errors: outcome.errors });
   }
   const { id, name } = outcome.saved;
   return redirectWith(
@@ -449,8 +443,6 @@ const EmailCard = ({ form }: { form: FormState }) => (
   </div>
 );
 
-const categoryNames = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' };
-
 const mailFields = [
   { name: 'subject', label: 'Subject', help: 'Defaults to the question.' },
   {
@@ -467,7 +459,7 @@ const pageFields = [
 ];
 
 const categoryFields = categories.flatMap((category) => {
-  const people = categoryNames[category];
+  const people = `${category}s`;
   const thanks = `thanks.${category}`;
   return [
     { name: `follow_up.${category}`, label: `Question above the comment, for ${people}` },
