@@ -29,8 +29,6 @@ const countries = [
 const languageIn: Readonly<Record<string, string>> = { DE: 'de', AT: 'de', FR: 'fr', NL: 'nl' };
 const plans = ['subscription', 'subscription', 'single bag', 'single bag', 'office'] as const;
 const coffees = ['Nightjar', 'Meadow', 'Harbour', 'Dusk'] as const;
-/** Sales by month, from January. */
-const seasons = [0.9, 0.9, 1, 1, 1, 0.9, 0.7, 0.7, 1, 1.1, 1.4, 1.7];
 
 type Topic = Exclude<
   keyof typeof sayings,
@@ -167,13 +165,7 @@ function createStory(survey: DemoSurvey, now: Date) {
   const released = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 5, 9);
   const questions = questionsOf(survey);
 
-  /** More likely in the months of the season. */
-  function daysAgo(): number {
-    for (;;) {
-      const days = random() * answeredDays;
-      if (random() * 1.7 < seasons[before(days).getUTCMonth()]!) return days;
-    }
-  }
+  const daysAgo = () => random() * answeredDays;
 
   function contact(place: number) {
     const person = customerAt(place, survey.topic);
@@ -279,7 +271,7 @@ function createStory(survey: DemoSurvey, now: Date) {
    */
   function tell(answers: StoryAnswer[]) {
     const decks = new Map<string, string[]>();
-    let last: string | undefined;
+    let last = '';
     for (const each of answers.sort((one, other) => +one.created_at - +other.created_at)) {
       if (!each.comments) continue;
       const texts = sayings[survey.topic] as Partial<Record<About, Record<string, string[]>>>;
@@ -287,13 +279,12 @@ function createStory(survey: DemoSurvey, now: Date) {
       const language = texts[about]?.[each.language] ? each.language : 'en';
       const all = texts[about]?.[language] ?? [];
       const key = `${about} ${language}`;
-      const deck = decks.get(key) ?? [];
-      if (deck.length === 0) deck.push(...shuffled(all, random));
-      decks.set(key, deck);
-      if (deck[0] === last) deck.push(deck.shift()!);
-      if (deck[0] === last) continue;
-      last = deck.shift();
-      each.comment = last ?? null;
+      const deck = decks.get(key) ?? shuffled(all, random);
+      const text = deck.shift() ?? last;
+      decks.set(key, [...deck, text]);
+      if (text === last) continue;
+      last = text;
+      each.comment = text;
     }
   }
 

@@ -35,8 +35,6 @@ type CommentReaderTools = AnalyzeTools & {
   claimer: () => string;
 };
 
-export type CommentReader = ReturnType<typeof createCommentReader>;
-
 /** Analyzes waiting comments. Organizations take turns. */
 export function createCommentReader(tools: CommentReaderTools) {
   const { db, log, analystQueue, claimer } = tools;

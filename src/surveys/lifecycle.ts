@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { changesOf, jobWriter, recordAct, type Writer } from '../audit/acts.ts';
+import { type Act, type AuditedAct, changesOf, jobWriter, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
@@ -41,18 +41,17 @@ import { checkContent, nameOfCopy } from './texts.ts';
 
 export async function copySurvey(
   { db }: { db: Db },
-  { orgId, actor }: Writer,
+  by: Writer,
   surveyId: string,
 ): Promise<ManagedSurvey> {
+  const { orgId } = by;
   return await inTransaction(db, async (tx) => {
     const { id, org_id, share_id, status, completed_by, created_at, updated_at, ...content } =
       await getOrgSurvey(tx, orgId, surveyId, 'changes');
     const name = nameOfCopy(content.name);
     const questions = copyQuestions(content.questions);
     const copy = await addSurvey(tx, orgId, { ...content, questions, name, status: 'draft' });
-    const target = { kind: 'survey', id: copy.id };
-    const details = { name: copy.name, copy_of: surveyId };
-    await recordAct(tx, { orgId, actor, act: 'survey.copied', target, details });
+    await record(tx, by, 'survey.copied', copy.id, { name: copy.name, copy_of: surveyId });
     return copy;
   });
 }
@@ -85,7 +84,7 @@ export async function completeIfAnswered(
   if (!survey) return false;
   await publishCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
   const writer = jobWriter(orgId, 'every contact has responded');
-  await recordStatus(tx, writer, surveyId, 'survey.completed');
+  await record(tx, writer, 'survey.completed', surveyId);
   return true;
 }
 
@@ -113,7 +112,7 @@ const activateSurvey = (
   inTransaction(db, async (tx) => {
     const survey = await activate(tx, by.orgId, surveyId, from);
     if (!survey) return await getOrgSurvey(tx, by.orgId, surveyId);
-    await recordStatus(tx, by, surveyId, from === 'draft' ? 'survey.opened' : 'survey.reopened');
+    await record(tx, by, from === 'draft' ? 'survey.opened' : 'survey.reopened', surveyId);
     return survey;
   });
 
@@ -131,16 +130,19 @@ export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: stri
     if (!before || !survey) throw notFound('survey');
     const isNew = before.status !== 'completed';
     if (isNew) await publishCompletion(tx, { orgId }, { surveyId, ...survey });
-    if (before.completed_by !== 'hand') await recordStatus(tx, by, surveyId, 'survey.closed');
+    if (before.completed_by !== 'hand') await record(tx, by, 'survey.closed', surveyId);
     return isNew;
   });
   if (isNew) emitted.publish({ event: 'survey.completed' });
 }
 
-type StatusAct = 'survey.completed' | 'survey.opened' | 'survey.closed' | 'survey.reopened';
-
-const recordStatus = (tx: Sql, { orgId, actor }: Writer, surveyId: string, act: StatusAct) =>
-  recordAct(tx, { orgId, actor, act, target: { kind: 'survey', id: surveyId } });
+const record = (
+  tx: Sql,
+  { orgId, actor }: Writer,
+  act: Extract<Act, `survey.${string}`>,
+  id: string,
+  details?: AuditedAct['details'],
+) => recordAct(tx, { orgId, actor, act, target: { kind: 'survey', id }, details });
 
 async function publishCompletion(
   tx: Sql,
@@ -153,25 +155,23 @@ async function publishCompletion(
 
 export async function deleteSurvey(
   { db }: { db: Db },
-  { orgId, actor }: Writer,
+  by: Writer,
   { id, withAnswers }: { id: string; withAnswers: boolean },
 ) {
   await inTransaction(db, async (tx) => {
-    const survey = await getOrgSurvey(tx, orgId, id, 'answers');
-    const { answered } = await findUse(tx, orgId, id);
+    const survey = await getOrgSurvey(tx, by.orgId, id, 'answers');
+    const { answered } = await findUse(tx, by.orgId, id);
     if (answered && !withAnswers) {
       throw hasAnswersError('answers=delete deletes them too');
     }
-    await deleteSurveyRow(tx, orgId, survey.id);
-    const details = { name: survey.name, answers: answered };
-    const target = { kind: 'survey', id };
-    await recordAct(tx, { orgId, actor, act: 'survey.deleted', target, details });
+    await deleteSurveyRow(tx, by.orgId, survey.id);
+    await record(tx, by, 'survey.deleted', id, { name: survey.name, answers: answered });
   });
 }
 
 export async function changeSurvey(
   { db }: { db: Db },
-  { orgId, actor }: Writer,
+  by: Writer,
   { id, change, ifMatch }: { id: string; change: SurveyChange; ifMatch?: IfMatch },
 ): Promise<ManagedSurvey> {
   const { questions, ...rest } = change;
@@ -179,21 +179,20 @@ export async function changeSurvey(
   const isRechecked = change.type || change.audience !== undefined || questions;
   const lock = isRechecked ? 'answers' : 'changes';
   return await inTransaction(db, async (tx) => {
-    const survey = await getOrgSurvey(tx, orgId, id, lock);
+    const survey = await getOrgSurvey(tx, by.orgId, id, lock);
     refuseOtherVersion(versionOfSurvey(survey), ifMatch);
     const changes = withoutUndefined({
       ...rest,
       questions: questions && (await changedQuestions(tx, survey, questions)),
     }) as SurveyChanges;
     await refuseWhenUsed(tx, survey, changes);
-    await lockAudience(tx, orgId, changes);
+    await lockAudience(tx, by.orgId, changes);
     checkContent({ ...survey, ...changes });
     if (Object.keys(changes).length === 0) return survey;
     const changed = await updateSurvey(tx, survey, changes);
-    const details = { changes: changesOf(survey, changes) };
-    const target = { kind: 'survey', id };
-    if (Object.keys(details.changes).length > 0) {
-      await recordAct(tx, { orgId, actor, act: 'survey.changed', target, details });
+    const audited = changesOf(survey, changes);
+    if (Object.keys(audited).length > 0) {
+      await record(tx, by, 'survey.changed', id, { changes: audited });
     }
     return changed;
   });
@@ -257,14 +256,13 @@ type NewSurveyValues = Omit<Partial<SurveyInput>, 'embed'> &
 
 export async function createSurvey(
   { db }: { db: Db },
-  { orgId, actor }: Writer,
+  by: Writer,
   wish: NewSurveyValues,
 ): Promise<ManagedSurvey> {
   return await inTransaction(db, async (tx) => {
-    const survey = await addSurvey(tx, orgId, wish);
-    const details = { name: survey.name, status: survey.status };
-    const target = { kind: 'survey', id: survey.id };
-    await recordAct(tx, { orgId, actor, act: 'survey.created', target, details });
+    const survey = await addSurvey(tx, by.orgId, wish);
+    const { id, name, status } = survey;
+    await record(tx, by, 'survey.created', id, { name, status });
     return survey;
   });
 }
