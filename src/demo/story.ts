@@ -209,8 +209,7 @@ function createStory(survey: DemoSurvey, now: Date) {
       created_at: at,
       comment: null as string | null,
       comments: random() < commenting,
-      answers:
-        random() < 0.65 ? questions.map((question) => answerTo(question, category)) : [],
+      answers: random() < 0.65 ? questions.map((question) => answerTo(question, category)) : [],
       handling: handlingOf(category, days),
     };
   }

@@ -35,16 +35,12 @@ export type TrendFigures = Awaited<ReturnType<typeof readFigures>>;
 export async function readFigures(db: Db, orgId: string, selection: Selection) {
   const { type } = selection.scope;
   const rows = rowsWithBefore(selection);
-  const { trend, variance, variance_before, asked } = await findTrendFigures(
-    db,
-    orgId,
-    {
-      ...ofDays(selection),
-      before: { ...selection.period.before, timeZone: selection.timeZone },
-      rows,
-      isMean: typeFacts(type).measure === 'mean',
-    },
-  );
+  const { trend, variance, variance_before, asked } = await findTrendFigures(db, orgId, {
+    ...ofDays(selection),
+    before: { ...selection.period.before, timeZone: selection.timeZone },
+    rows,
+    isMean: typeFacts(type).measure === 'mean',
+  });
   const [earlier, ...shortest] = trend.map((tally, at) => ({ start: rows.starts[at]!, ...tally }));
   const tally = sumOf(shortest);
   const now = measure(type, tally, variance);

@@ -28,7 +28,13 @@ import {
   type TrendFigures,
 } from './figures.ts';
 import { CommentsPart } from './parts.tsx';
-import { type HomePeriod, lastDays, type PeriodName, type ScopeQuery, scopeQuery } from './rules.ts';
+import {
+  type HomePeriod,
+  lastDays,
+  type PeriodName,
+  type ScopeQuery,
+  scopeQuery,
+} from './rules.ts';
 import type { StepKind } from './steps.ts';
 
 export const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));

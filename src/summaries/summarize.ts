@@ -26,13 +26,7 @@ import {
   type SummaryRow,
   type ThemeCount,
 } from './queries.ts';
-import {
-  daysOf,
-  lastMoment,
-  periodBefore,
-  type SummaryPeriod,
-  tidyText,
-} from './rules.ts';
+import { daysOf, lastMoment, periodBefore, type SummaryPeriod, tidyText } from './rules.ts';
 
 /** Enqueues the summary, because the analyst may take long. */
 export const requestSummary = (db: Db, { orgId, actor }: Writer, period: SummaryPeriod) =>

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { type Act, type AuditedAct, changesOf, jobWriter, recordAct, type Writer } from '../audit/acts.ts';
+import {
+  type Act,
+  type AuditedAct,
+  changesOf,
+  jobWriter,
+  recordAct,
+  type Writer,
+} from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';

@@ -383,7 +383,10 @@ export const Survey = v.object({
   intro: described(v.nullable(v.string()), 'text before the question in its email'),
   follow_up: described(v.nullable(FollowUpInput), 'question above the comment'),
   thanks: described(v.nullable(ThanksInput), 'text shown after a response'),
-  texts: described(v.record(v.string(), TranslationInput), 'texts in other languages, by language tag'),
+  texts: described(
+    v.record(v.string(), TranslationInput),
+    'texts in other languages, by language tag',
+  ),
   questions: described(v.array(Question), 'follow-up questions in their order, archived ones last'),
   reminders: v.array(v.object({ after_days: Count, subject: v.optional(v.string()) })),
   ask_after_days: v.nullable(Count),

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import {
-  findAttention,
-  findHomeSetting,
-} from '../../src/home/queries.ts';
+import { findAttention, findHomeSetting } from '../../src/home/queries.ts';
 import { one, type Sql } from '../../src/lib/db/db.ts';
 import {
   makeContact,

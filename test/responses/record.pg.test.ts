@@ -189,7 +189,7 @@ test('the last answer waits for answers that began earlier', async () => {
 
 test('closing a survey emits one event, and closing it again emits none', async () => {
   const s = await survey();
-  assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'active');
-  assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'completed');
+  await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId);
+  await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId);
   assert.deepEqual(await events(s), ['survey.completed']);
 });

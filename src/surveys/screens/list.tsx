@@ -1,12 +1,6 @@
 import type { Context } from 'hono';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import {
-  formatInterval,
-  formatValue,
-  measure,
-  percentage,
-  typeFacts,
-} from '../../survey-types.ts';
+import { formatInterval, formatValue, measure, percentage, typeFacts } from '../../survey-types.ts';
 import { Time } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';

@@ -3,7 +3,13 @@ import type { Texts } from './en.ts';
 export const it: Texts = {
   likelihood: ['Per niente probabile', 'Molto probabile'],
   ease: ['Molto difficile', 'Molto facile'],
-  satisfaction: ['Molto insoddisfatto', 'Insoddisfatto', 'Neutro', 'Soddisfatto', 'Molto soddisfatto'],
+  satisfaction: [
+    'Molto insoddisfatto',
+    'Insoddisfatto',
+    'Neutro',
+    'Soddisfatto',
+    'Molto soddisfatto',
+  ],
   quality: ['Scarso', 'Eccellente'],
   thumbs: ['Non mi piace', 'Mi piace'],
   stars: (count) => (count === 1 ? '1 stella' : `${count} stelle`),
