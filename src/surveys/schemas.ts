@@ -375,18 +375,35 @@ const SurveyStats = v.object({
   interval: ScoreInterval,
 });
 
+const FollowUp = v.union([v.string(), byCategory(v.string())]);
+const Thanks = v.union([
+  v.string(),
+  byCategory(
+    v.object({
+      text: v.string(),
+      link_url: v.optional(v.string()),
+      link_text: v.optional(v.string()),
+    }),
+  ),
+]);
+
+const SurveyTexts = v.object({
+  question_text: v.string(),
+  subject: v.optional(v.string()),
+  intro: v.optional(v.string()),
+  follow_up: v.optional(FollowUp),
+  thanks: v.optional(Thanks),
+});
+
 export const Survey = v.object({
   ...item,
   reply_to: described(v.string(), 'reply address'),
   language: described(v.string(), 'language of its own texts, as a BCP 47 tag'),
   subject: described(v.nullable(v.string()), 'subject of its email; null: the question'),
   intro: described(v.nullable(v.string()), 'text before the question in its email'),
-  follow_up: described(v.nullable(FollowUpInput), 'question above the comment'),
-  thanks: described(v.nullable(ThanksInput), 'text shown after a response'),
-  texts: described(
-    v.record(v.string(), TranslationInput),
-    'texts in other languages, by language tag',
-  ),
+  follow_up: described(v.nullable(FollowUp), 'question above the comment'),
+  thanks: described(v.nullable(Thanks), 'text shown after a response'),
+  texts: described(v.record(v.string(), SurveyTexts), 'texts in other languages, by language tag'),
   questions: described(v.array(Question), 'follow-up questions in their order, archived ones last'),
   reminders: v.array(v.object({ after_days: Count, subject: v.optional(v.string()) })),
   ask_after_days: v.nullable(Count),
