@@ -114,6 +114,12 @@ export function choosePeriod(query: PeriodQuery, today: string): HomePeriod | Pe
   return lastDays(periodIn(period) ?? defaultPeriod, today);
 }
 
+/** From a day to today, at most the last three years. */
+export function daysSince(first: string, today: string): HomePeriod {
+  const earliest = addDays(today, 1 - maxDays);
+  return periodOf('custom', first > earliest ? first : earliest, today);
+}
+
 export const lastDays = (name: PeriodName, today: string): HomePeriod =>
   periodOf(name, addDays(today, 1 - periodDays[name]), today);
 

@@ -29,6 +29,7 @@ import {
 } from './figures.ts';
 import { CommentsPart } from './parts.tsx';
 import {
+  daysSince,
   type HomePeriod,
   lastDays,
   type PeriodName,
@@ -50,16 +51,18 @@ export const scoreTexts = (
 type TrendOfSurvey = {
   organization: { id: string; slug: string; timeZone: string };
   survey: { id: string; name: string; type: SurveyType; audience: 'employee' | null };
-  /** The last year by default. */
+  /** Since the first response by default. */
   period: PeriodName | null;
+  firstAt: Date;
 };
 
 /** The trend, response rate and newest comments of one survey, as on Home. */
 export async function surveyTrend(
   db: Db,
-  { organization: { id: orgId, slug, timeZone }, survey, period: name }: TrendOfSurvey,
+  { organization: { id: orgId, slug, timeZone }, survey, period: name, firstAt }: TrendOfSurvey,
 ): Promise<Child> {
-  const period = lastDays(name ?? '365d', localDay(new Date(), timeZone));
+  const today = localDay(new Date(), timeZone);
+  const period = name ? lastDays(name, today) : daysSince(localDay(firstAt, timeZone), today);
   const { type, audience } = survey;
   const scope = { survey, type, audience, properties: {} };
   const selection = { scope, period, timeZone };

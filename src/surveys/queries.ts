@@ -111,14 +111,14 @@ export async function countReached(sql: Sql, orgId: string, surveyId: string) {
 
 export type ScoreCount = { score: number; count: number };
 
-/** Counts responses per score. An index-only query. */
+/** Counts responses per score, with the time of the first one. An index-only query. */
 export async function countScores(
   sql: Sql,
   orgId: string,
   { surveyId, since }: { surveyId: string; since: Date | null },
 ) {
-  return await sql<ScoreCount[]>`
-    select score, count(*)::int as count
+  return await sql<(ScoreCount & { first_at: Date })[]>`
+    select score, count(*)::int as count, min(created_at) as first_at
     from responses
     where org_id = ${orgId} and survey_id = ${surveyId} and held_reason is null
       ${since ? sql`and created_at >= ${since}` : sql``}

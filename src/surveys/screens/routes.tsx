@@ -54,11 +54,12 @@ export function surveyScreens(tools: SurveyScreenTools) {
       const period = periodIn(c.req.query('period'));
       const since = period && new Date(Date.now() - periodDays[period] * 86_400_000);
       const scores = await countScores(db, orgId, { surveyId, since });
+      const firstAt = new Date(Math.min(...scores.map(({ first_at }) => first_at.getTime())));
       const [reached, trend, questions, rounds] = await Promise.all([
         countReached(db, orgId, surveyId),
         scores.length === 0
           ? null
-          : surveyTrend(db, { organization: c.var.organization, survey, period }),
+          : surveyTrend(db, { organization: c.var.organization, survey, period, firstAt }),
         survey.questions.length === 0 ? [] : readResults(db, orgId, surveyId, since),
         readRounds(db, { orgId, surveyId }),
       ]);
