@@ -164,9 +164,7 @@ function readContact(row: RowReader, email: string): CheckedContact | Unclear {
   const text = (column: string) => row.text(column.replace('_', ' ') as ExportColumnUse) ?? '';
   const checked = checkRow(text, row.properties());
   if (!('complaint' in checked)) return checked;
-  const use = checked.field === 'properties' ? 'skipped' : checked.field;
-  const unclear = row.unclear(use, describeRowError(checked, email)) as Unclear;
-  return checked.field === 'properties' ? { ...unclear, column: 'properties' } : unclear;
+  return row.unclear(checked.field as ExportColumnUse, describeRowError(checked, email)) as Unclear;
 }
 
 type Unclear = Extract<ReadRow, { kind: 'unclear' }>;
