@@ -13,7 +13,15 @@ export function letterHtml(letter: Letter): string {
   const { tag, direction, texts } = letter.language;
   const document = (
     <html lang={tag} dir={direction}>
-      <Head letter={letter} />
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="supported-color-schemes" content="light dark" />
+        <meta name="format-detection" content="telephone=no, date=no, address=no, email=no" />
+        <title>{letter.organization.name}</title>
+        <style>{raw(darkScheme(letter.organization.color))}</style>
+      </head>
       <body class="page" style={`margin:0;padding:0;background:${page};${font}`}>
         <Hidden>
           {/* The preview after the subject in inboxes, padded so that nothing else follows it. */}
@@ -36,20 +44,6 @@ export function letterHtml(letter: Letter): string {
   return `<!DOCTYPE html>\n${String(document)}`;
 }
 
-function Head({ letter }: { letter: Letter }) {
-  return (
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
-      <meta name="supported-color-schemes" content="light dark" />
-      <meta name="format-detection" content="telephone=no, date=no, address=no, email=no" />
-      <title>{letter.organization.name}</title>
-      <style>{raw(darkScheme(letter.organization.color))}</style>
-    </head>
-  );
-}
-
 const Hidden = ({ children }: { children?: Child }) => (
   <div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">
     {children}
@@ -63,7 +57,15 @@ function Card({ letter }: { letter: Letter }) {
   return (
     <Table class="card" width="100%" style={cardStyle(organization.color)}>
       <Row class="name" style={`padding:22px 24px 0;${type(15, 22, accent)};font-weight:bold`}>
-        {organization.logo === null ? null : <Logo src={organization.logo} />}
+        {/* The name is below the logo, because many mail programs block pictures by default. */}
+        {organization.logo === null ? null : (
+          <img
+            src={organization.logo}
+            alt=""
+            height="40"
+            style="display:block;height:40px;width:auto;max-width:240px;margin:0 0 8px;padding:4px;background:#ffffff;border:0"
+          />
+        )}
         {organization.name}
       </Row>
       <Row class="text" style={`padding:14px 24px 0;${type(16, 24, ink)}`}>
@@ -77,7 +79,14 @@ function Card({ letter }: { letter: Letter }) {
         </Row>
       )}
       <Row style="padding:6px 24px 0">
-        <Question letter={letter} />
+        <h1
+          class="text"
+          dir="auto"
+          lang={letter.questionLanguage}
+          style={`margin:0;${type(22, 30, ink)};font-weight:bold;text-align:start`}
+        >
+          <Lines text={letter.question} />
+        </h1>
       </Row>
       <Row align="center" style="padding:18px 6px 0;font-size:0;line-height:0">
         <Scores letter={letter} />
@@ -95,29 +104,6 @@ function Card({ letter }: { letter: Letter }) {
         </Hidden>
       </Row>
     </Table>
-  );
-}
-
-/** The name is below it, because many mail programs block pictures by default. */
-const Logo = ({ src }: { src: string }) => (
-  <img
-    src={src}
-    alt=""
-    height="40"
-    style="display:block;height:40px;width:auto;max-width:240px;margin:0 0 8px;padding:4px;background:#ffffff;border:0"
-  />
-);
-
-function Question({ letter }: { letter: Letter }) {
-  return (
-    <h1
-      class="text"
-      dir="auto"
-      lang={letter.questionLanguage}
-      style={`margin:0;${type(22, 30, ink)};font-weight:bold;text-align:start`}
-    >
-      <Lines text={letter.question} />
-    </h1>
   );
 }
 
@@ -201,7 +187,21 @@ function Scores({ letter }: { letter: Letter }) {
         .map((row, at) => (
           <>
             {at > 0 && raw(outlookOnly('</td><td>'))}
-            <RowOfCells letter={letter} scores={row} />
+            <table
+              role="presentation"
+              cellpadding="0"
+              cellspacing={String(gapPx)}
+              border={0}
+              style={`display:inline-table;vertical-align:top;border-spacing:${gapPx}px;margin:0 -${gapPx / 2}px`}
+            >
+              <tbody>
+                <tr>
+                  {row.map((score) => (
+                    <Cell letter={letter} score={score} />
+                  ))}
+                </tr>
+              </tbody>
+            </table>
           </>
         ))}
       {raw(outlookOnly('</td></tr></table>'))}
@@ -214,26 +214,6 @@ function Scores({ letter }: { letter: Letter }) {
         </div>
       )}
     </>
-  );
-}
-
-function RowOfCells({ letter, scores }: { letter: Letter; scores: number[] }) {
-  return (
-    <table
-      role="presentation"
-      cellpadding="0"
-      cellspacing={String(gapPx)}
-      border={0}
-      style={`display:inline-table;vertical-align:top;border-spacing:${gapPx}px;margin:0 -${gapPx / 2}px`}
-    >
-      <tbody>
-        <tr>
-          {scores.map((score) => (
-            <Cell letter={letter} score={score} />
-          ))}
-        </tr>
-      </tbody>
-    </table>
   );
 }
 
