@@ -20,7 +20,7 @@ import {
   proveScreens,
   signInScreens,
 } from './members/screens/sign-in.tsx';
-import { notificationScreens, stopPages } from './notifications/screens.tsx';
+import { notificationScreens } from './notifications/screens.tsx';
 import { mailScreens } from './operations/mail-screens.tsx';
 import { type OperatorTools, operatorScreens } from './operations/operator/screens.tsx';
 import { generalScreens, textScreens } from './organizations/screens/general.tsx';
@@ -89,7 +89,6 @@ export function screens(tools: ScreenTools) {
     .route('/account', accountScreens(tools))
     .route('/', resetScreens(tools))
     .route('/', invitationScreens(tools))
-    .route('/', stopPages(tools))
     .route('/operator', operatorScreens(tools))
     .route('/o/:slug', organizationScreens(tools));
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { cleanUpAudit } from '../src/audit/export.ts';
 import type { Db } from '../src/lib/db/db.ts';
 import { cleanUpMembers } from '../src/members/sign-in.ts';
-import { deleteOldNotifications } from '../src/notifications/sweep.ts';
+import { cleanUpNotifications } from '../src/notifications/sweep.ts';
 import { makeOrganization } from './support/make/rows.ts';
 import { joinOrganization, makeMember } from './support/make/session.ts';
 import { testDatabase } from './support/probe/database.ts';
@@ -82,7 +82,7 @@ const keptRows: Kept[] = [
     hours: 100 * day,
     column: 'created_at',
     table: 'notifications',
-    clean: ({ db }) => deleteOldNotifications(db, 10),
+    clean: cleanUpNotifications,
     row: () => ({ org_id, member_id, kind: 'held', subject: randomUUID() }),
   },
   {

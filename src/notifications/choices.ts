@@ -1,4 +1,4 @@
-import { type Actor, type AuditedAct, changesOf, recordAct } from '../audit/acts.ts';
+import { type Actor, changesOf, recordAct } from '../audit/acts.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 
 export const notificationKinds = [
@@ -13,7 +13,6 @@ export const notificationKinds = [
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
-/** Kinds that can be posted to a channel. An assignment concerns one member only. */
 export const slackKinds = notificationKinds.filter((kind) => kind !== 'assigned');
 
 export const digests = ['none', 'day', 'week'] as const;
@@ -51,8 +50,7 @@ export async function chooseNotifications(
       on conflict (org_id, member_id) do update
         set events = excluded.events, digest = excluded.digest, time_zone = excluded.time_zone,
             changed_at = now()`;
-    const changes = changesOf(before, { events, digest, time_zone });
-    if (Object.keys(changes).length > 0) await recordChange(tx, member, { changes });
+    await recordChanges(tx, member, changesOf(before, { events, digest, time_zone }));
   });
 }
 
@@ -70,54 +68,17 @@ export async function subscribeOwner(sql: Sql, { orgId, memberId }: MemberOf) {
     on conflict do nothing`;
 }
 
-type StopFacts = Pick<NotificationChoices, 'events' | 'digest'> & {
-  name: string;
-  email: string;
-  organization: string;
-};
-
-/** Finds the member and choices of a stop link. */
-export async function findStopTarget(sql: Sql, { orgId, memberId }: MemberOf) {
-  const [row] = await sql<StopFacts[]>`
-    select n.events, n.digest, m.name, m.email, o.name as organization
-    from notification_choices n
-    join members m on m.id = n.member_id
-    join organizations o on o.id = n.org_id
-    where n.org_id = ${orgId} and n.member_id = ${memberId}`;
-  return row;
-}
-
-export type StopRequest = MemberOf & { kind: NotificationKind | 'digest' };
-
-/** Stops one kind for a member. Idempotent. */
-export async function stopNotification(db: Db, request: StopRequest, name: string) {
-  const { orgId, memberId, kind } = request;
-  await inTransaction(db, async (tx) => {
-    const before = (await findChoices(tx, request)) ?? {};
-    const [choices] = await tx<Pick<NotificationChoices, 'events' | 'digest'>[]>`
-      update notification_choices
-      set events = array_remove(events, ${kind}),
-          digest = case when ${kind} = 'digest' then 'none' else digest end
-      where org_id = ${orgId} and member_id = ${memberId}
-        and (${kind} = any(events) or (${kind} = 'digest' and digest <> 'none'))
-      returning events, digest`;
-    if (!choices) return;
-    const actor: Actor = { kind: 'member', id: memberId, name };
-    const changes = changesOf(before, choices);
-    await recordChange(tx, { orgId, memberId, actor }, { changes });
-  });
-}
-
 type Changer = { orgId: string; actor: Actor; memberId?: string };
 
-/** Audits a change of a member's choices or, without `memberId`, of the organization's choices. */
-export async function recordChange(
+/** Audits changes of a member's choices or, without `memberId`, of the organization's choices. */
+export async function recordChanges(
   tx: Sql,
   { orgId, actor, memberId }: Changer,
-  details: AuditedAct['details'],
+  changes: ReturnType<typeof changesOf>,
 ) {
+  if (Object.keys(changes).length === 0) return;
   const target = memberId ? { kind: 'member', id: memberId } : { kind: 'organization', id: orgId };
-  await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
+  await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details: { changes } });
 }
 
 /** Details of a response that emails and posts may show. */
@@ -143,7 +104,6 @@ export async function setContents(
       insert into notification_contents (org_id, people, unedited)
       values (${orgId}, ${people}, ${unedited})
       on conflict (org_id) do update set people = excluded.people, unedited = excluded.unedited`;
-    const changes = changesOf(before, { people, unedited });
-    if (Object.keys(changes).length > 0) await recordChange(tx, { orgId, actor }, { changes });
+    await recordChanges(tx, { orgId, actor }, changesOf(before, { people, unedited }));
   });
 }

@@ -1,5 +1,6 @@
 import { one, type Sql } from '../lib/db/db.ts';
 import { audienceText, type CountedKind, countKinds, type TwoPeriods } from '../responses/kinds.ts';
+import { localDay } from '../responses/period.ts';
 import {
   type Change,
   compare,
@@ -8,6 +9,7 @@ import {
   measure,
   typeFacts,
 } from '../survey-types.ts';
+import { counted } from '../web/app/lists.tsx';
 import type { StoredNotification } from './mail.ts';
 
 type DigestSubject = Pick<StoredNotification, 'org_id' | 'organization' | 'subject' | 'time_zone'>;
@@ -24,18 +26,15 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
   const open = await countOpenDetractors(db, orgId);
   const [from, to] = [shownDay(timeZone, first), shownDay(timeZone, last)];
   const query = new URLSearchParams({
-    date_from: queryDay(timeZone, first),
-    date_to: queryDay(timeZone, last),
+    date_from: localDay(first, timeZone),
+    date_to: localDay(last, timeZone),
   });
   return {
     subject: `${organization}: ${[counted(responses, 'response'), ...numbers.slice(0, 1).map(({ short }) => short)].join(', ')}`,
     sentences: [
       from === to ? `${from}.` : `${from} to ${to}.`,
       `${counted(responses, 'response')}.`,
-      ...numbers.map(({ long, notes }) => {
-        const shown = numbers.length === 1 ? notes.slice(1) : notes;
-        return shown.length === 0 ? `${long}.` : `${long} (${shown.join(', ')}).`;
-      }),
+      ...numbers.map(({ long }) => long),
       `${counted(open, 'open detractor')}.`,
     ],
     action: 'Open Home',
@@ -50,13 +49,11 @@ function describe(kind: CountedKind, kinds: readonly CountedKind[]) {
   const is = measure(type, now, now.variance);
   const change = compare(type, is, measure(type, earlier, earlier.variance));
   const value = formatValue(type, is.value ?? 0);
-  const responses = counted(now.responses, 'response');
+  const number = `${shortNumber}${audienceText(kind, kinds)}: ${value}${describeChange(change)}`;
+  const margin = is.interval ? `, margin of error ${formatInterval(type, is.interval)}` : '';
   return {
     short: `${shortNumber} ${value}`,
-    long: `${shortNumber}${audienceText(kind, kinds)}: ${value}${describeChange(change)}`,
-    notes: is.interval
-      ? [responses, `margin of error ${formatInterval(type, is.interval)}`]
-      : [responses],
+    long: `${number} (${counted(now.responses, 'response')}${margin}).`,
   };
 }
 
@@ -75,13 +72,6 @@ function describeChange(change: Change | null) {
 
 const shownDay = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);
-
-/** Formats a date for a URL: 2026-03-01. */
-const queryDay = (timeZone: string, moment: Date) =>
-  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(moment);
-
-export const counted = (number: number, thing: string) =>
-  `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
 
 /** Bounds of the day or week that ended on `day` in the member's time zone, and the start of the previous one. */
 export async function readDigestPeriods(

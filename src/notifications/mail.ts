@@ -1,31 +1,22 @@
-import * as v from 'valibot';
 import type { AppMailer } from '../app-mailer.ts';
 import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { JobPayloads } from '../jobs.ts';
-import { OneOf } from '../lib/cli/command.ts';
-import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { isRetryable } from '../lib/smtp/connection.ts';
-import { Uuid } from '../lib/validation/parse.ts';
 import { wordsInOrder } from '../questions/queries.ts';
 import type { Excerpt } from '../responses/events.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
+import { counted } from '../web/app/lists.tsx';
 import { writeAppLetter } from '../web/app-letter.tsx';
-import {
-  type NotificationContents,
-  type NotificationKind,
-  notificationKinds,
-  type StopRequest,
-} from './choices.ts';
-import { counted, digestLetter } from './digest.ts';
+import type { NotificationContents, NotificationKind } from './choices.ts';
+import { digestLetter } from './digest.ts';
 
 export type NotificationTools = {
   db: Db;
   log: Log;
   appMailer: AppMailer;
   excerpt: Excerpt;
-  secrets: Pick<Secrets, 'seal'>;
   publicUrl: string;
 };
 
@@ -37,23 +28,20 @@ export async function mailNotification(
   tools: NotificationTools,
   { org_id, notification_id: id }: JobPayloads['notifications.mail'],
 ) {
-  const { db, log, appMailer, secrets, publicUrl } = tools;
+  const { db, log, appMailer, publicUrl } = tools;
   const claimed = await claimNotification(db, org_id, id);
   if (!claimed) return;
   try {
     const letter = await letterOf(tools, claimed);
     if (!letter) return;
-    const { slug, organization, member, email, member_id, kind } = claimed;
-    const stop = stopToken(secrets, { orgId: org_id, memberId: member_id, kind });
+    const { slug, organization, member, email } = claimed;
+    const home = `${publicUrl}/o/${slug}`;
     const outcome = await appMailer.send({
       ...writeAppLetter({
         ...letter,
-        button: { text: letter.action, url: `${publicUrl}/o/${slug}${letter.path}` },
+        button: { text: letter.action, url: `${home}${letter.path}` },
         foot: `You get this email because it is turned on under Settings, Notifications of ${organization}.`,
-        stop: {
-          text: 'Stop these emails',
-          url: `${publicUrl}/notifications/stop/${stop}`,
-        },
+        stop: { text: 'Change notifications', url: `${home}/settings/notifications` },
       }),
       to: { name: member, address: email },
       id: `notification-${id}`,
@@ -88,22 +76,23 @@ export async function claimNotification(sql: Sql, orgId: string, id: string) {
     update notifications n
     set sent_at = now()
     from notification_choices w, members m, organizations o
-    where n.org_id = ${orgId} and n.id = ${id} and n.sent_at is null
-      and n.created_at > now() - interval '1 day'
-      and w.org_id = n.org_id and w.member_id = n.member_id
-      and case n.kind when 'digest' then w.digest <> 'none' else n.kind = any(w.events) end
-      and m.id = n.member_id and o.id = n.org_id
+    where n.org_id = ${orgId} and n.id = ${id} and ${isWanted(sql)}
+      and w.org_id = n.org_id and w.member_id = n.member_id and m.id = n.member_id and o.id = n.org_id
     returning n.org_id, n.member_id, n.kind, n.subject, m.email, m.name as member,
               o.name as organization, o.slug, w.time_zone, ${contents(sql)}`;
   return claimed;
 }
+
+/** True if notification `n` of choices `w` was not sent before, is younger than a day and is still wanted. */
+export const isWanted = (sql: Sql) => sql`
+  n.sent_at is null and n.created_at > now() - interval '1 day'
+  and case n.kind when 'digest' then w.digest <> 'none' else n.kind = any(w.events) end`;
 
 /** Columns with the contents that organization `n.org_id` allows in notifications. */
 export const contents = (sql: Sql) => sql`
   exists (select from notification_contents c where c.org_id = n.org_id and c.people) as people,
   exists (select from notification_contents c where c.org_id = n.org_id and c.unedited) as unedited`;
 
-/** Releases a claimed notification for the next attempt. */
 export async function releaseNotification(sql: Sql, orgId: string, id: string) {
   await sql`update notifications set sent_at = null where org_id = ${orgId} and id = ${id}`;
 }
@@ -224,7 +213,6 @@ type AnswerFacts = PeopleToRedact & {
   type: SurveyType;
   score: number;
   comment: string | null;
-  /** Text answers to follow-up questions. */
   words: string | null;
   language: string;
   contact_name: string | null;
@@ -272,28 +260,4 @@ async function answerLetter(
     action: 'View response',
     path: `/responses/${id}`,
   };
-}
-
-const Stopped = v.object({
-  orgId: Uuid,
-  memberId: Uuid,
-  kind: OneOf([...notificationKinds, 'digest'] as const),
-});
-
-const place = { owner: 'notifications', id: 'stop' };
-
-/** An encrypted token needs neither a row nor a sign-in. */
-const stopToken = (secrets: Pick<Secrets, 'seal'>, request: StopRequest): string =>
-  secrets.seal(place, JSON.stringify(request)).toString('base64url');
-
-export function readStopToken(
-  secrets: Pick<Secrets, 'open'>,
-  token: string,
-): StopRequest | undefined {
-  try {
-    const opened = secrets.open(place, Buffer.from(token, 'base64url'));
-    return v.parse(Stopped, JSON.parse(opened));
-  } catch {
-    return undefined;
-  }
 }

@@ -5,7 +5,6 @@ import { notFound } from '../errors.ts';
 import { OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
-import type { RequestEnv } from '../lib/http/http.ts';
 import { TimeZone } from '../organizations/manage.ts';
 import { isKnownZone } from '../organizations/queries.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
@@ -25,7 +24,6 @@ import {
   TimeZoneSelect,
   withFieldError,
 } from '../web/app/forms.tsx';
-import { renderStandalone } from '../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import {
   chooseNotifications,
@@ -33,16 +31,13 @@ import {
   digests,
   findChoices,
   findContents,
-  findStopTarget,
   type NotificationChoices,
   type NotificationContents,
   type NotificationKind,
   notificationKinds,
   setContents,
   slackKinds,
-  stopNotification,
 } from './choices.ts';
-import { readStopToken } from './mail.ts';
 import { findSlackHook, removeSlackHook, type SlackHook, setSlackHook } from './slack.ts';
 
 const Choices = v.object({
@@ -65,7 +60,6 @@ type NotificationScreenTools = {
   checkTarget: (url: string) => Promise<string | null>;
 };
 
-/** Settings, Notifications: every member's own choices and, for owners, the organization's webhook. */
 export const notificationScreens = (tools: NotificationScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showChoices(c, tools.db, {}))
@@ -204,56 +198,6 @@ const ContentsPart = ({ action, contents }: ContentsPartProps) => (
     </form>
   </Part>
 );
-
-type StopTools = { db: Db; secrets: Pick<Secrets, 'open'> };
-
-/** Pages of the stop link in notifications. Only the button changes anything. */
-export const stopPages = (tools: StopTools) =>
-  new Hono<RequestEnv>()
-    .get('/notifications/stop/:token', async (c) => {
-      const { isActive, name, target } = await readStop(tools, c);
-      if (!isActive) return showStopped(c, name, target.organization);
-      const body = (
-        <form method="post" class="stack">
-          <p>
-            Stop emailing {target.email} about “{name}” in {target.organization}?
-          </p>
-          <div class="acts">
-            <button type="submit" class="primary">
-              Stop these emails
-            </button>
-          </div>
-        </form>
-      );
-      return renderStandalone(c, { title: 'Stop notifications', body });
-    })
-
-    .post('/notifications/stop/:token', async (c) => {
-      const { request, name, target } = await readStop(tools, c);
-      await stopNotification(tools.db, request, target.name);
-      return showStopped(c, name, target.organization);
-    });
-
-const showStopped = (c: Context, name: string, organization: string) =>
-  renderStandalone(c, {
-    title: 'Stop notifications',
-    body: (
-      <p>
-        No more emails about “{name}” in {organization}. You can turn them on again under Settings,
-        Notifications.
-      </p>
-    ),
-  });
-
-async function readStop({ db, secrets }: StopTools, c: Context) {
-  const request = readStopToken(secrets, c.req.param('token') ?? '');
-  const target = request && (await findStopTarget(db, request));
-  if (!target) throw notFound('link');
-  const { kind } = request;
-  const name = kind === 'digest' ? 'Digest' : notificationNames[kind];
-  const isActive = kind === 'digest' ? target.digest !== 'none' : target.events.includes(kind);
-  return { request, isActive, name, target };
-}
 
 const notificationNames = {
   detractor: 'A detractor responds',

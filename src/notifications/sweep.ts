@@ -1,29 +1,25 @@
-import { enqueue, type JobPayloads, type NewJob } from '../jobs.ts';
+import { enqueue, type JobPayloads } from '../jobs.ts';
 import { type Db, inTransaction, type Part, type Sql } from '../lib/db/db.ts';
-import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
+import { deleteRows } from '../lib/db/delete-in-batches.ts';
 
 type SweepTools = { db: Db };
 
 /** Runs on a schedule, so that recording a response never waits for notifications. */
 export async function sweepNotifications({ db }: SweepTools) {
-  await insertAndEnqueue(db, mailJob, (tx) => insertEvents(tx, memberChoices(tx)));
-  await insertAndEnqueue(db, postJob, (tx) => insertEvents(tx, slackChoices(tx)));
+  await insertAndEnqueue(db, insertEvents);
 }
 
 /** Creates due digests, in the time zone of the member or organization. */
 export async function sweepDigests({ db }: SweepTools, now = new Date()) {
-  await insertAndEnqueue(db, mailJob, (tx) => insertDigests(tx, now, memberChoices(tx)));
-  await insertAndEnqueue(db, postJob, (tx) => insertDigests(tx, now, slackChoices(tx)));
+  await insertAndEnqueue(db, (tx) => insertDigests(tx, now));
 }
 
-/** Notifies a subscribed member once of an assigned response. */
 export async function notifyAssigned(
   { db }: SweepTools,
   { org_id, member_id, response_id }: JobPayloads['notifications.assigned'],
 ) {
   await insertAndEnqueue(
     db,
-    mailJob,
     (tx) => tx<NewNotification[]>`
       with inserted as (
         insert into notifications (org_id, member_id, kind, subject)
@@ -33,38 +29,38 @@ export async function notifyAssigned(
         where n.org_id = ${org_id} and n.member_id = ${member_id} and r.id = ${response_id}
           and 'assigned' = any(n.events)
         on conflict do nothing
-        returning org_id, id
+        returning org_id, member_id, id as notification_id
       )
-      select org_id, id as notification_id from inserted`,
+      select * from inserted`,
   );
 }
 
-type NewNotification = { org_id: string; notification_id: string };
-
-const mailJob = (payload: NewNotification): NewJob => ({ task: 'notifications.mail', payload });
-const postJob = (row: NewNotification): NewJob => ({
-  task: 'notifications.post',
-  payload: { ...row, tries: 0 },
-});
+/** Without a member, a post to the organization's webhook. */
+type NewNotification = { org_id: string; member_id: string | null; notification_id: string };
 
 /** Enqueues the job of each new notification in the transaction that inserts it. */
-const insertAndEnqueue = (
-  db: Db,
-  toJob: (row: NewNotification) => NewJob,
-  insert: (tx: Sql) => Promise<readonly NewNotification[]>,
-) => inTransaction(db, async (tx) => enqueue(tx, (await insert(tx)).map(toJob)));
+const insertAndEnqueue = (db: Db, insert: (tx: Sql) => Promise<readonly NewNotification[]>) =>
+  inTransaction(db, async (tx) => {
+    const rows = await insert(tx);
+    await enqueue(
+      tx,
+      rows.map(({ member_id, ...payload }) => ({
+        task: member_id ? 'notifications.mail' : 'notifications.post',
+        payload,
+      })),
+    );
+  });
 
+/** Keeps rows longer than a month, because they prevent a second notification about the month's limit. */
 export const cleanUpNotifications = ({ db }: SweepTools) =>
-  deleteInBatches((atMost) => deleteOldNotifications(db, atMost));
+  deleteRows(db, 'notifications', db`created_at < now() - interval '100 days'`);
 
-const memberChoices = (sql: Sql) => sql`
+const allChoices = (sql: Sql) => sql`
   -- all organizations
   select org_id, member_id, events, digest, time_zone, changed_at
-  from notification_choices`;
-
-const slackChoices = (sql: Sql) => sql`
-  -- all organizations
-  select h.org_id, null::uuid as member_id, h.events, h.digest, o.time_zone, h.changed_at
+  from notification_choices
+  union all
+  select h.org_id, null, h.events, h.digest, o.time_zone, h.changed_at
   from slack_hooks h
   join organizations o on o.id = h.org_id`;
 
@@ -75,7 +71,7 @@ const maxAnswersPerHour = 30;
  * Inserts a notification for each wanted event of the last hour, at most one per event. Skips events that are more than
  * a minute older than the choices. The minute covers events that the previous sweep has not seen.
  */
-async function insertEvents(sql: Sql, choices: Part) {
+async function insertEvents(sql: Sql) {
   const events = [
     answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
     answers(sql, 'held', sql`r.held_reason is not null`),
@@ -88,15 +84,15 @@ async function insertEvents(sql: Sql, choices: Part) {
     with choices as (
       select org_id, member_id, events,
              greatest(changed_at - interval '1 minute', now() - interval '1 hour') as since
-      from (${choices}) choice
+      from (${allChoices(sql)}) choice
       where events <> '{}'
     ), inserted as (
       insert into notifications (org_id, member_id, kind, subject)
       ${events}
       on conflict do nothing
-      returning org_id, id
+      returning org_id, member_id, id as notification_id
     )
-    select org_id, id as notification_id from inserted`;
+    select * from inserted`;
 }
 
 /** Imported responses are old, so they cause no notifications. */
@@ -148,35 +144,22 @@ const finishedCampaigns = (sql: Sql) => sql`
   where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
     and c.finished_at >= w.since`;
 
-/** Notifies once per outage: skips other campaigns while a campaign that caused a notification is paused. */
 const pausedCampaigns = (sql: Sql) => sql`
-  select w.org_id, w.member_id, 'campaign_paused', c.subject
+  select w.org_id, w.member_id, 'campaign_paused', concat(c.id, ' ', c.turn)
   from choices w
-  cross join lateral (
-    select concat(id, ' ', turn) as subject
-    from campaigns
-    where org_id = w.org_id and status = 'paused' and reason is not null
-    order by created_at
-    limit 1
-  ) c
-  where 'campaign_paused' = any(w.events)
-    and not exists (
-      select from campaigns p
-      join notifications n on n.org_id = p.org_id and n.subject = concat(p.id, ' ', p.turn)
-      where p.org_id = w.org_id and p.status = 'paused' and n.kind = 'campaign_paused'
-        and n.member_id is not distinct from w.member_id
-    )`;
+  join campaigns c on c.org_id = w.org_id
+  where 'campaign_paused' = any(w.events) and c.status = 'paused' and c.reason is not null`;
 
 /**
  * Digests are due from 9:00 to 15:00 on the day or on Monday, so that a digest chosen in the evening starts the next
  * day. Time zones that Postgres does not know are skipped, because they would fail the whole statement.
  */
-async function insertDigests(sql: Sql, now: Date, choices: Part) {
+async function insertDigests(sql: Sql, now: Date) {
   return await sql<NewNotification[]>`
     with inserted as (
       insert into notifications (org_id, member_id, kind, subject)
       select n.org_id, n.member_id, 'digest', concat(n.digest, ' ', here.today::date)
-      from (${choices}) n
+      from (${allChoices(sql)}) n
       cross join lateral (
         select case
                  when lower(n.time_zone) in (select lower(name) from pg_timezone_names)
@@ -190,22 +173,7 @@ async function insertDigests(sql: Sql, now: Date, choices: Part) {
       where n.digest <> 'none' and ${now} >= due.morning and ${now} < due.morning + interval '6 hours'
         and n.changed_at < due.morning
       on conflict do nothing
-      returning org_id, id
+      returning org_id, member_id, id as notification_id
     )
-    select org_id, id as notification_id from inserted`;
-}
-
-/** Keeps rows longer than a month, because they prevent a second notification about the month's limit. */
-export async function deleteOldNotifications(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    -- all organizations
-    delete from notifications
-    where id in (
-      select id
-      from notifications
-      where created_at < now() - interval '100 days'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+    select * from inserted`;
 }

@@ -8,7 +8,7 @@ export type AppLetter = {
   button?: { text: string; url: string };
   /** The reason for the email. */
   foot: string;
-  /** The unsubscribe link. */
+  /** The link that changes which emails come. */
   stop?: { text: string; url: string };
 };
 

@@ -24,8 +24,6 @@ const comingIn: Record<string, RouteAccess> = {
   'POST /reset/:token': 410,
   'GET /invitations/:token': 410,
   'POST /invitations/:token': 410,
-  'GET /notifications/stop/:token': 404,
-  'POST /notifications/stop/:token': 404,
 };
 
 const account: Record<string, RouteAccess> = {

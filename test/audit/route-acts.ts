@@ -91,7 +91,7 @@ const elsewhere = `
     /welcome/:token /sign-in /sign-out /sign-in/code /sign-in/passkey/options /sign-in/passkey
     /account/prove/passkey /account/prove /forgot /reset/:token /invitations/:token
     /o/:slug/settings/notifications/slack /o/:slug/settings/notifications/slack/remove
-    /notifications/stop/:token /o/:slug/settings/members /o/:slug/settings/members/:id/role
+    /o/:slug/settings/members /o/:slug/settings/members/:id/role
     /o/:slug/settings/members/:id/remove /o/:slug/settings/members/invitations/:id/withdraw
     /o/:slug/surveys/:id/contacts /o/:slug/surveys/:id/contacts/uploads
     /o/:slug/surveys/:id/contacts/uploads/:upload /o/:slug/surveys/:id/send

@@ -65,7 +65,7 @@ test("digest of yesterday is mailed once from 9 in the member's zone", async () 
   assert.match(mails[0]!.text ?? '', /1 March 2026\./);
   assert.match(
     mails[0]!.text ?? '',
-    /NPS: \+33, no clear change \(margin of error −51\.3 to \+84\.7\)\./,
+    /NPS: \+33, no clear change \(3 responses, margin of error −51\.3 to \+84\.7\)\./,
   );
   assert.match(mails[0]!.text ?? '', /3 open detractors/);
   await run(new Date('2026-03-03T08:00:00Z'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import type { OutboundAnswer } from '../../src/lib/outbound/post.ts';
-import { postNotification, retryMinutes } from '../../src/notifications/slack.ts';
+import { postNotification } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { resealSecrets } from '../../src/reseal.ts';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
@@ -40,10 +40,7 @@ async function scene(form: Record<string, string | string[]> = {}) {
   return { org_id, page, owner, bad };
 }
 
-type Job = {
-  payload: { org_id: string; notification_id: string; tries: number };
-  minutes: number;
-};
+type Job = { payload: { org_id: string; notification_id: string } };
 
 /** Runs the waiting jobs and returns the posts. */
 async function run(...statuses: (number | null)[]) {
@@ -51,10 +48,9 @@ async function run(...statuses: (number | null)[]) {
   const tools = { ...taskTools(db), secrets, outbound, log };
   await sweepNotifications(tools);
   const jobs = await db<Job[]>`
-    delete from test.jobs where task = 'notifications.post'
-    returning payload, round(extract(epoch from run_at - now()) / 60)::int as minutes`;
+    delete from test.jobs where task = 'notifications.post' returning payload`;
   for (const { payload } of jobs) await postNotification(tools, payload);
-  return { posts, minutes: jobs.map((job) => job.minutes) };
+  return { posts };
 }
 
 test('detractor is posted once without the contact', async () => {
@@ -117,32 +113,6 @@ test('post is retried when the comment cannot be redacted', async () => {
   assert.equal(posts.length, 1);
 });
 
-test('refused post is retried, but one without an answer is not', async () => {
-  const refusing = await scene();
-  await refusing.bad();
-  const counts: number[] = [];
-  const waits: (number | undefined)[] = [];
-  const logged: number[] = [];
-  lines.length = 0;
-  for (let times = 0; times < 7; times++) {
-    const { posts, minutes } = await run(503);
-    counts.push(posts.length);
-    waits.push(minutes[0]);
-    logged.push(lines.length);
-  }
-  assert.deepEqual(counts, [1, 1, 1, 1, 1, 0, 0]);
-  assert.deepEqual(waits.slice(1, 5), retryMinutes);
-  assert.deepEqual(logged, [0, 0, 0, 0, 1, 1, 1]);
-  const { org_id } = refusing;
-  const fields = { org_id, outcome: 'status' };
-  assert.deepEqual(lines, [['warn', 'notification was not posted', fields]]);
-
-  const silent = await scene();
-  await silent.bad();
-  assert.equal((await run(null)).posts.length, 1);
-  assert.equal((await run(200)).posts.length, 0);
-});
-
 type Answered = [statusCode: number | null, errorKind: OutboundAnswer['errorKind'], again: boolean];
 const answers: Answered[] = [
   ...[200, 299, 199, 300, 404, 428, 499].map((code): Answered => [code, null, false]),
@@ -167,16 +137,12 @@ test('post is retried only if it was certainly not accepted', async () => {
         return answer;
       },
     };
-    await postNotification({ ...taskTools(db), secrets, outbound, log }, job!.payload);
-    const next = await db<
-      Job[]
-    >`delete from test.jobs where task = 'notifications.post' returning payload`;
     const what = `${statusCode} ${errorKind}`;
-    assert.deepEqual(
-      next.map(({ payload }) => payload.tries),
-      again ? [1] : [],
-      what,
-    );
+    const tools = { ...taskTools(db), secrets, outbound, log };
+    if (again) await assert.rejects(postNotification(tools, job!.payload), /did not accept/, what);
+    else await postNotification(tools, job!.payload);
+    const [row] = await db`select sent_at from notifications where org_id = ${org_id}`;
+    assert.equal(row!['sent_at'] === null, again, what);
     const isTaken = statusCode !== null && statusCode >= 200 && statusCode < 300;
     const fields = { org_id, outcome: errorKind ?? 'status' };
     const line = ['warn', 'notification was not posted', fields];
