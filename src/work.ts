@@ -231,9 +231,8 @@ async function startMailers({ config, log, parts, database, publicUrl }: Work) {
     ));
   const transport: MailTransport = pool ?? createMailbox(database.db);
   const concurrency = smtp?.connections ?? mailboxConcurrency;
-  const server = smtp && { host: smtp.host, port: smtp.port };
   return {
-    mailer: createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain }),
+    mailer: createMailer({ transport, concurrency, publicUrl, dkim, bounceDomain }),
     appMailer: createAppMailer({ transport, dkim, mailFrom, publicUrl }),
     mailProblem: pool?.problem,
   };

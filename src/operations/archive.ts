@@ -24,7 +24,7 @@ import { openDatabase } from '../open-database.ts';
 import { type ErasedAgain, eraseAgain } from '../people/erase.ts';
 import { readErasures } from '../people/receipts-file.ts';
 import { markRepliesUnknownAfterRestore } from '../replies/reply.ts';
-import { markUnknownAfterRestore } from '../sends/mail-job.ts';
+import { markUnknownAfterRestore } from '../sends/queries.ts';
 import { type Config, configuredSecrets } from '../settings.ts';
 import { countUnreadableSecrets, wrongKeySentence } from './health.ts';
 import { countRestored, hasOrganizations } from './queries.ts';

@@ -5,7 +5,7 @@ import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Failure } from '../lib/openapi/operation.ts';
-import { One } from '../lib/paging/page.ts';
+import { Count, described, One } from '../lib/paging/page.ts';
 import { BooleanParameter, idParam, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
 import { suppressionOperations, suppressionSchemas } from '../suppressions/api.ts';
 import { type ContactResult, dryRunSend, type SendTools, sendSurvey } from './send.ts';
@@ -55,13 +55,9 @@ const explainResult = (contacts: readonly unknown[]) => (result: ContactResult, 
 export const SendLimitExceeded = v.object({
   ...Failure.entries,
   code: v.literal('SEND_LIMIT_EXCEEDED'),
-  current_limit: v.pipe(v.number(), v.integer(), v.description('emails per calendar month (UTC)')),
-  used: v.pipe(v.number(), v.integer(), v.description('emails used this month')),
-  requested: v.pipe(
-    v.number(),
-    v.integer(),
-    v.description('emails that this request would have sent'),
-  ),
+  current_limit: described(Count, 'emails per calendar month (UTC)'),
+  used: described(Count, 'emails used this month'),
+  requested: described(Count, 'emails that this request would have sent'),
 });
 
 export function sendSection({ maxContacts }: { maxContacts: number }): ApiSection {
@@ -129,38 +125,29 @@ const SendBody = (maxContacts: number) =>
   });
 
 const SendQuery = v.object({
-  dry_run: v.pipe(
+  dry_run: described(
     v.optional(BooleanParameter),
-    v.description('`true` evaluates the contacts the same way, but writes and sends nothing'),
+    '`true` evaluates the contacts the same way, but writes and sends nothing',
   ),
 });
 
-const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
-
 const SendAnswer = v.object({
   survey_id: Uuid,
-  contacts_queued: v.pipe(
-    Count,
-    v.description('Contact rows created or reused; not a count of pending work.'),
-  ),
+  contacts_queued: described(Count, 'Contact rows created or reused; not a count of pending work.'),
   contacts: v.array(v.object({ id: Uuid, email: v.string(), token: v.string() })),
   results: v.array(
     v.object({
       email: v.string(),
       status: v.picklist(['sent', 'duplicate', 'invalid', 'failed']),
-      reason: v.optional(v.pipe(v.string(), v.description('Present when no email was sent.'))),
+      reason: described(v.optional(v.string()), 'Present when no email was sent.'),
       reason_code: v.optional(v.string()),
-      index: v.optional(
-        v.pipe(
-          Count,
-          v.description('Position of an invalid contact in the request, starting at 0.'),
-        ),
+      index: described(
+        v.optional(Count),
+        'Position of an invalid contact in the request, starting at 0.',
       ),
-      ignored: v.optional(
-        v.pipe(
-          v.array(v.string()),
-          v.description('Unknown fields of this contact, such as misspelled ones.'),
-        ),
+      ignored: described(
+        v.optional(v.array(v.string())),
+        'Unknown fields of this contact, such as misspelled ones.',
       ),
     }),
   ),

@@ -76,7 +76,6 @@ export async function claim(db: Db, survey: OrgSurvey, request: ClaimRequest): P
   });
 }
 
-/** Evaluates the contacts without writing or sending. */
 export const dryRunClaim = (db: Db, survey: OrgSurvey, submitted: readonly SubmittedContact[]) =>
   inTransaction(db, async (tx): Promise<Claimed> => {
     const { judgements, storable } = await judgeSend(tx, survey, submitted, readUsage);

@@ -59,17 +59,15 @@ function historyText(
 ): string {
   if (events.length === 0) return `no history of ${email} in this organization`;
   const traceOf = (id: string) => traceUrl?.replaceAll('{trace_id}', id) ?? id;
-  const traced = events.some(({ trace_id }) => trace_id !== null);
-  const mailed = events.some(({ message_id }) => message_id !== null);
   const rows = events.map(({ at, what, survey_name, round, reason_code, reason, ...mail }) => [
     at.toISOString(),
     what.replaceAll('_', ' '),
     Number(round) > 1 ? `${survey_name}, round ${round}` : survey_name,
     [reason_code && `[${reason_code}]`, reason].filter(Boolean).join(' ') || null,
-    ...(mailed ? [mail.message_id && `<${mail.message_id}>`, mail.server_reply] : []),
-    ...(traced ? [mail.trace_id && traceOf(mail.trace_id)] : []),
+    mail.message_id && `<${mail.message_id}>`,
+    mail.server_reply,
+    mail.trace_id && traceOf(mail.trace_id),
   ]);
-  const ofMails = mailed ? ['message id', 'server reply'] : [];
-  const head = ['when', 'what', 'survey', 'reason', ...ofMails, ...(traced ? ['trace'] : [])];
+  const head = ['when', 'what', 'survey', 'reason', 'message id', 'server reply', 'trace'];
   return columns([head, ...rows]);
 }

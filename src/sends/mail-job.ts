@@ -32,7 +32,7 @@ import {
   listOpenMails,
   lockMonths,
   markBegunUnknown,
-  markOpenUnknown,
+  restartFailedJobs,
   saveDeferralReason,
   saveOutcomes,
   type WrittenMail,
@@ -56,20 +56,12 @@ import {
 const mailsPerJob = 1000;
 const retryAfterMs = 250;
 const retryForMs = 60_000;
-/**
- * Lock timeout of a batch that several organizations share. After the timeout, each organization gets its own
- * statement.
- */
-const sharedLockMs = 200;
-const maxBatches = 2;
-const recordBatch = { maxItems: 100, concurrency: maxBatches, lingerMs: 20 };
 
 export type MailJobs = ReturnType<typeof createMailJobs>;
 
 /**
- * Runs the jobs that send claimed emails: load, begin, send, decide, record. The jobs of a process share its
- * connections, which organizations use in turn. Starts and outcomes are written in batches, and the next batch
- * fills while one is written.
+ * Runs the jobs that send claimed emails: load, begin, send, decide, record. The emails of a job belong to one request.
+ * The jobs of a process share its connections, which organizations use in turn.
  */
 export function createMailJobs({
   db,
@@ -82,7 +74,7 @@ export function createMailJobs({
   db: Db;
   log: Log;
   mailer: Mailer;
-  progress: { notify: (requestIds: readonly string[]) => Promise<void> };
+  progress: { report: (requestId: string) => Promise<void> };
   settings: { sendDeadlineSeconds: number };
   /**
    * Called when the mail server refuses every email of a request. Returns true if the emails belong to a campaign,
@@ -91,9 +83,6 @@ export function createMailJobs({
   pauseCampaign?: (orgId: string, batch: { id: string; reason: string }) => Promise<boolean>;
 }) {
   const slots = createSemaphore({ slots: mailer.concurrency });
-  const attempts = createAttempts({ db, mailer });
-  const records = createRecorder(db);
-  const refusesAll = createRefusalWatch();
 
   /**
    * Sends the emails of a job that have no outcome yet. Returns after the last outcome, because another run of the job
@@ -107,77 +96,68 @@ export function createMailJobs({
     stuckSince: string | null = null,
   ) {
     const orgDb = poolForGroup(db, orgId);
-    const { mails, requestIds } = await load(orgDb, orgId, ids);
-    const ms = mailTime(mails, settings.sendDeadlineSeconds * 1000);
-    const signal = AbortSignal.timeout(Math.ceil(ms));
-    const time = { endsAt: performance.now() + ms, maxExchangeMs: ms / 2, signal };
-    const refused: RefusedSurveys = new Map();
-    const job = { time, refused, traceparent };
+    const { mails, awaitedBy } = await load(orgDb, orgId, ids);
+    const ms = mailTime(mails[0], settings.sendDeadlineSeconds * 1000);
+    const job: MailJob = {
+      traceparent,
+      endsAt: performance.now() + ms,
+      maxExchangeMs: ms / 2,
+      signal: AbortSignal.timeout(Math.ceil(ms)),
+      exchangeMs: 0,
+      refusesAll: createRefusalWatch(),
+      ...createWriters(orgDb),
+    };
     try {
       const ends = await Promise.allSettled(mails.map((mail) => send(mail, job)));
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
-      const withdrawn = idsOf(ended, 'withdrawn');
+      const withdrawn = ended.filter(({ as }) => as === 'withdrawn').map(({ id }) => id);
       // A crashed process may have begun these emails, and no other job handles them.
       if (withdrawn.length > 0) await markUnknown(orgDb, orgId, withdrawn);
-      const failure = ends.find(({ status }) => status === 'rejected');
-      const delayed = new Set(idsOf(ended, 'deferred'));
-      const isStuck = delayed.size === mails.length;
-      const waiting = mails.filter(({ id }) => delayed.has(id));
-      const deferred = await withoutPaused(orgId, waiting, refused);
-      if (deferred.length > 0) {
-        const reason = ended.findLast(({ as }) => as === 'deferred')?.reason ?? null;
-        await deferMails(orgDb, orgId, { mails: deferred, reason, isStuck, stuckSince });
+      const deferred = ended.filter(({ as }) => as === 'deferred');
+      if (deferred.length > 0 && !(await pausedFor(mails[0]!, job))) {
+        await deferMails(orgDb, { orgId, mails, deferred, stuckSince });
       }
+      const failure = ends.find(({ status }) => status === 'rejected');
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
-      await progress
-        .notify(requestIds)
-        .catch((err: unknown) => log.warn({ err }, 'cannot notify the waiting request'));
+      if (awaitedBy) {
+        await progress
+          .report(awaitedBy)
+          .catch((err: unknown) => log.warn({ err }, 'cannot notify the waiting request'));
+      }
     }
   }
 
-  /** Tries an email until it has an outcome, is withdrawn or is deferred. */
-  async function send(
-    mail: ClaimedMail,
-    { time, refused, traceparent: job }: MailJob,
-  ): Promise<MailEnd> {
+  async function send(mail: ClaimedMail, job: MailJob): Promise<MailEnd> {
     const claimedAt = performance.now() - mail.claimed_ms_ago;
     for (let tries = mail.attempts + 1, attempt = mail.attempts; ; tries++) {
       // Skip the attempt if the server refuses the whole survey: servers block clients that fail too often.
       const tried = await slots.run<Tried>(
         mail.org_id,
-        async () =>
-          refused.get(mail.survey_id) ??
-          (await attempts.tryInSpan(mail, { attempt: tries, time, job })),
+        async () => job.refused ?? (await tryInSpan(mail, tries, job)),
       );
       const { beginning, ms, traceparent } = tried;
       if (beginning === 'withdrawn') return { id: mail.id, as: 'withdrawn' };
       if (hasBegun(beginning)) attempt = beginning.attempt;
       const now = performance.now();
-      const ageMs = mail.awaited ? null : now - claimedAt;
-      const isUntried = tried === refused.get(mail.survey_id);
-      const isForAll = isUntried || refusesAll(mail, tried.outcome);
-      if (isForAll && !isUntried) {
-        refused.set(mail.survey_id, { ...tried, beginning: undefined, ms: null });
-      }
-      const remainingMs = time.endsAt - now;
-      const triesOfJob = tries - mail.attempts;
+      const isUntried = tried === job.refused;
+      const refusesAll = isUntried || job.refusesAll(mail, tried.outcome);
+      if (refusesAll && !isUntried) job.refused = { ...tried, beginning: undefined, ms: null };
       const decision = decide(tried, {
         tries,
-        triesOfJob,
-        remainingMs,
-        ageMs,
-        refusesAll: isForAll,
+        triesOfJob: tries - mail.attempts,
+        remainingMs: job.endsAt - now,
+        ageMs: mail.awaited ? null : now - claimedAt,
+        refusesAll,
       });
+      const reason = decision.status === 'deferred' ? decision.reason : null;
       // The row of an email that has not begun is still claimed, so a retry needs no record.
-      if (hasBegun(beginning) || !isTriedAgain(decision)) {
-        await records.add(toRow({ ...mail, attempt }, decision));
+      if (hasBegun(beginning) || (decision.status !== 'retry' && decision.status !== 'deferred')) {
+        await job.record(toRow({ ...mail, attempt }, decision));
       }
-      if (decision.status === 'blocked') return { id: mail.id, as: 'blocked' };
-      if (isUntried && decision.status === 'deferred') {
-        return { id: mail.id, as: 'deferred', reason: decision.reason };
+      if (decision.status === 'blocked' || (isUntried && decision.status === 'deferred')) {
+        return { id: mail.id, as: decision.status, reason };
       }
-      const sinceMs = performance.now() - claimedAt;
       mailed.publish({
         sendId: mail.id,
         orgId: mail.org_id,
@@ -185,127 +165,32 @@ export function createMailJobs({
         attempt: tries,
         outcome: outcomeWord(decision),
         ms,
-        sinceMs,
+        sinceMs: performance.now() - claimedAt,
         traceparent,
       });
-      if (decision.status !== 'retry') {
-        const reason = decision.status === 'deferred' ? decision.reason : null;
-        return { id: mail.id, as: decision.status, reason };
-      }
+      if (decision.status !== 'retry') return { id: mail.id, as: decision.status, reason };
       await sleep(decision.inMs);
     }
   }
 
-  /** Pauses campaigns whose emails the server refuses, and returns the emails of all others. */
-  async function withoutPaused(
-    orgId: string,
-    mails: readonly ClaimedMail[],
-    refused: RefusedSurveys,
-  ) {
-    const paused = new Map<string, boolean>();
-    for (const { request_id: id, survey_id } of mails) {
-      const outcome = refused.get(survey_id)?.outcome;
-      if (!outcome || paused.has(id)) continue;
-      paused.set(id, await pauseCampaign(orgId, { id, reason: reasonForAll(outcome) }));
-    }
-    return mails.filter(({ request_id }) => !paused.get(request_id));
-  }
-
-  return { run };
-}
-
-type MailEnd = {
-  id: string;
-  as: MailDecision['status'] | 'withdrawn';
-  reason?: string | null;
-};
-type Tried = MailAttempt & { ms: number | null; traceparent: string | null };
-/** Surveys that the server refuses as a whole, each with the attempt that revealed the refusal. */
-type RefusedSurveys = Map<string, Tried>;
-type MailJob = { time: MailTime; refused: RefusedSurveys; traceparent: string | null };
-
-const idsOf = (mails: readonly MailEnd[], end: MailEnd['as']) =>
-  mails.filter(({ as }) => as === end).map(({ id }) => id);
-
-const isTriedAgain = ({ status }: MailDecision) => status === 'retry' || status === 'deferred';
-
-type Deferral = {
-  mails: readonly ClaimedMail[];
-  reason: string | null;
-  /** True if the job deferred all of its emails. */
-  isStuck: boolean;
-  stuckSince: string | null;
-};
-
-/** Enqueues another job for deferred emails. The delay grows only while the server accepts none of them. */
-async function deferMails(db: Db, orgId: string, { mails, reason, isStuck, stuckSince }: Deferral) {
-  const ids = mails.map(({ id }) => id);
-  const ageMs = isStuck ? mails[0]!.claimed_ms_ago : 0; // mails of a job were claimed together
-  const now = Date.now();
-  const stuck_since = isStuck ? (stuckSince ?? new Date(now).toISOString()) : null;
-  if (isStuck && reason) await saveDeferralReason(db, orgId, { ids, reason });
-  const jobs = mailJobs({ orgId, traceparent: null, stuck_since }, ids);
-  const runAt = new Date(now + deferralMs(ageMs));
-  await enqueue(
-    db,
-    jobs.map((job) => ({ ...job, runAt })),
-  );
-}
-
-/** Loads the emails that a job may still send, and the requests that wait for the job. */
-async function load(db: Db, orgId: string, ids: readonly string[]) {
-  const open = await listOpenMails(db, orgId, ids);
-  if (open.some(({ status }) => status === 'sending')) await markUnknown(db, orgId, ids);
-  const surveyIds = [...new Set(open.map(({ survey_id }) => survey_id))];
-  const words = surveyIds.length > 0 ? await listMailContents(db, orgId, surveyIds) : [];
-  const bySurvey = new Map(words.map((each) => [each.survey.id, each]));
-  const mails = open.flatMap((mail): ClaimedMail[] => {
-    const content = bySurvey.get(mail.survey_id);
-    return content && mail.status === 'claimed' ? [{ ...mail, ...content }] : [];
-  });
-  const requestIds = open.filter(({ awaited }) => awaited).map(({ request_id }) => request_id);
-  return { mails, requestIds };
-}
-
-type MailTime = { endsAt: number; maxExchangeMs: number; signal: AbortSignal };
-
-export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
-  const beginnings = createBatch<ClaimedMail, Beginning>(
-    {
-      keyOf: ({ org_id }) => org_id,
-      write: (mails) => beginAll(db, mails, sharedLockMs),
-      writeKey: (mails) =>
-        retryWhile(isDeadlock, () => beginAll(poolForGroup(db, mails[0]!.org_id), mails)),
-    },
-    { maxItems: 200, concurrency: maxBatches },
-  );
-  /** Duration of the slowest recent SMTP exchange. */
-  let exchangeMs = 0;
-
   /** Opens the span in the job's trace, or else in the request's. */
-  async function tryInSpan(
-    mail: ClaimedMail,
-    { attempt, time, job }: { attempt: number; time: MailTime; job: string | null },
-  ) {
+  async function tryInSpan(mail: ClaimedMail, attempt: number, job: MailJob): Promise<Tried> {
     const { id: sendId, survey_id: surveyId, traceparent, claimed_ms_ago: agoMs } = mail;
     return await inSpan(
-      job === null ? { traceparent, agoMs } : { traceparent: job, agoMs: 0 },
+      job.traceparent === null
+        ? { traceparent, agoMs }
+        : { traceparent: job.traceparent, agoMs: 0 },
       () => ({
         name: 'send mail',
         kind: SpanKind.CLIENT,
         attributes: {
-          ...(mailer.server && {
-            'server.address': mailer.server.host,
-            'server.port': mailer.server.port,
-            'network.protocol.name': 'smtp',
-          }),
           'askback.survey.id': surveyId,
           'askback.send.id': sendId,
           'askback.send.attempt': attempt,
         },
       }),
       async (span) => {
-        const tried = await tryOnce(mail, time);
+        const tried = await tryOnce(mail, job);
         span.ended(() => {
           const outcome = spanOutcome(tried);
           const failed = outcome !== 'accepted' && outcome !== 'withdrawn';
@@ -317,33 +202,82 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
     );
   }
 
-  async function tryOnce(mail: ClaimedMail, { endsAt, maxExchangeMs, signal }: MailTime) {
+  async function tryOnce(mail: ClaimedMail, job: MailJob) {
     const startedAt = performance.now();
     let beginning: Beginning | undefined;
     let leftAt = startedAt;
     /** Refuses to begin an email that would probably miss the deadline: its outcome would be unknown. */
     const mayLeave = async () => {
-      const isLate = endsAt - performance.now() < Math.min(exchangeMs, maxExchangeMs);
-      beginning = isLate ? 'late' : await beginnings.add(mail);
+      const isLate = job.endsAt - performance.now() < Math.min(job.exchangeMs, job.maxExchangeMs);
+      beginning = isLate ? 'late' : await job.begin(mail);
       leftAt = performance.now();
       return hasBegun(beginning);
     };
-    const outcome = await mailer.send(mail, { signal, mayLeave });
+    const outcome = await mailer.send(mail, { signal: job.signal, mayLeave });
     const endedAt = performance.now();
-    if (hasBegun(beginning)) exchangeMs = Math.max(endedAt - leftAt, exchangeMs * 0.9);
+    if (hasBegun(beginning)) job.exchangeMs = Math.max(endedAt - leftAt, job.exchangeMs * 0.9);
     return { outcome, beginning, ms: endedAt - startedAt };
   }
 
-  return { tryInSpan };
+  /** Pauses the campaign of a mail if the server refuses all of its emails. */
+  async function pausedFor({ org_id, request_id: id }: ClaimedMail, { refused }: MailJob) {
+    if (!refused) return false;
+    return await pauseCampaign(org_id, { id, reason: reasonForAll(refused.outcome) });
+  }
+
+  return { run };
 }
 
-/** Marks emails as begun, and returns for each one whether it may be sent. */
-async function beginAll(
-  db: Db,
-  mails: readonly ClaimedMail[],
-  lockMs?: number,
-): Promise<Beginning[]> {
-  const marked = await beginMails(db, mails, lockMs);
+type MailEnd = {
+  id: string;
+  as: MailDecision['status'] | 'withdrawn';
+  reason?: string | null;
+};
+type Tried = MailAttempt & { ms: number | null; traceparent: string | null };
+type MailJob = ReturnType<typeof createWriters> & {
+  traceparent: string | null;
+  endsAt: number;
+  maxExchangeMs: number;
+  signal: AbortSignal;
+  /** Duration of the slowest recent SMTP exchange. */
+  exchangeMs: number;
+  refusesAll: ReturnType<typeof createRefusalWatch>;
+  /** The attempt that revealed that the server refuses the whole survey. */
+  refused?: Tried;
+};
+
+async function load(db: Db, orgId: string, ids: readonly string[]) {
+  const open = await listOpenMails(db, orgId, ids);
+  if (open.some(({ status }) => status === 'sending')) await markUnknown(db, orgId, ids);
+  const [first] = open;
+  const [content] = first ? await listMailContents(db, orgId, [first.survey_id]) : [];
+  const claimed = content ? open.filter(({ status }) => status === 'claimed') : [];
+  const mails = claimed.map((mail): ClaimedMail => ({ ...mail, ...content! }));
+  return { mails, awaitedBy: first?.awaited ? first.request_id : null };
+}
+
+/** Writes starts and outcomes in batches: the next batch fills while one is written. */
+function createWriters(db: Db) {
+  const begins = createBatch<ClaimedMail, Beginning>(
+    { write: (mails) => retryWhile(isDeadlock, () => beginAll(db, mails)) },
+    { maxItems: 200 },
+  );
+  const records = createBatch<OutcomeRow, void>(
+    {
+      // An outcome must not get lost while Postgres is down or in a deadlock.
+      write: (rows) =>
+        retryWhile(
+          (error) => isDatabaseAway(error) || isDeadlock(error),
+          () => recordAll(db, rows),
+        ),
+    },
+    { maxItems: 100, lingerMs: 20 },
+  );
+  return { begin: begins.add, record: records.add };
+}
+
+async function beginAll(db: Db, mails: readonly ClaimedMail[]): Promise<Beginning[]> {
+  const marked = await beginMails(db, mails);
   const begun = new Map(marked.map(({ id, attempts }) => [id, attempts]));
   const notBegun = mails.filter(({ id }) => !begun.has(id));
   const blockedMails = notBegun.length > 0 ? await listBlocked(db, notBegun) : [];
@@ -355,51 +289,51 @@ async function beginAll(
   });
 }
 
-/** Outcome of an attempt as a span attribute. */
+async function recordAll(db: Db, outcomes: readonly OutcomeRow[]) {
+  const failed = outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id);
+  if (failed.length === 0) await saveOutcomes(db, outcomes);
+  else {
+    await inTransaction(db, async (tx) => {
+      await Promise.all([lockMonths(tx, failed), saveOutcomes(tx, outcomes)]);
+    });
+  }
+  return outcomes.map(() => undefined);
+}
+
 function spanOutcome({ beginning, outcome }: MailAttempt): string {
   if (beginning !== undefined && !hasBegun(beginning)) return 'withdrawn';
   if (outcome.kind === 'refused') return outcome.permanent ? 'permanent' : 'transient';
   return outcome.kind === 'lost' ? 'transient' : outcome.kind;
 }
 
-/** Records outcomes in batches that organizations share fairly. */
-export const createRecorder = (db: Db) =>
-  createBatch<OutcomeRow, void>(
-    {
-      keyOf: ({ org_id }) => org_id,
-      write: (batch) => saveAll(db, batch, sharedLockMs),
-      // An outcome must not get lost while Postgres is down or in a deadlock.
-      writeKey: (batch) =>
-        retryWhile(
-          (error) => isDatabaseAway(error) || isDeadlock(error),
-          () => saveAll(poolForGroup(db, batch[0]!.org_id), batch),
-        ),
-    },
-    recordBatch,
-  );
+type Deferral = {
+  orgId: string;
+  mails: readonly ClaimedMail[];
+  deferred: readonly MailEnd[];
+  stuckSince: string | null;
+};
 
-async function saveAll(db: Db, outcomes: readonly OutcomeRow[], lockMs?: number) {
-  const failed = outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id);
-  if (failed.length === 0) await saveOutcomes(db, outcomes, lockMs);
-  else {
-    await inTransaction(db, async (tx) => {
-      await Promise.all([lockMonths(tx, failed, lockMs), saveOutcomes(tx, outcomes, lockMs)]);
-    });
-  }
-  return outcomes.map(() => undefined);
+/** Enqueues another job for deferred emails. The delay grows only while the server accepts none of them. */
+async function deferMails(db: Db, { orgId, mails, deferred, stuckSince }: Deferral) {
+  const ids = deferred.map(({ id }) => id);
+  const isStuck = deferred.length === mails.length;
+  const ageMs = isStuck ? mails[0]!.claimed_ms_ago : 0; // mails of a job were claimed together
+  const now = Date.now();
+  const stuck_since = isStuck ? (stuckSince ?? new Date(now).toISOString()) : null;
+  const reason = deferred.at(-1)?.reason;
+  if (isStuck && reason) await saveDeferralReason(db, orgId, { ids, reason });
+  const jobs = mailJobs({ orgId, traceparent: null, stuck_since }, ids);
+  const runAt = new Date(now + deferralMs(ageMs));
+  await enqueue(
+    db,
+    jobs.map((job) => ({ ...job, runAt })),
+  );
 }
 
 async function markUnknown(db: Db, orgId: string, ids: readonly string[]) {
   const begun = await markBegunUnknown(db, orgId, ids, unknownOutcome);
   for (const mail of begun) publishEnded(mail, 'unknown');
 }
-
-/** Emails without an outcome in the backup may have been sent since. */
-export const markUnknownAfterRestore = (tx: Sql) =>
-  markOpenUnknown(
-    tx,
-    'restored from a backup: it may have been sent since, so it is not sent again',
-  );
 
 export async function retryWhile<T>(
   passes: (error: unknown) => boolean,
@@ -419,6 +353,17 @@ export async function retryWhile<T>(
 /** Two transactions that save the same people may deadlock. */
 export const inRetriedTransaction = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
   retryWhile(isDeadlock, () => inTransaction(db, work));
+
+/** An email in flight ends, and its outcome is recorded, within this time. */
+const marginSeconds = 180;
+
+export type RecoverTools = { db: Db; log: Log; settings: { sendDeadlineSeconds: number } };
+
+/** Restarts mail jobs that have used up their attempts. A job marks emails that it has begun as unknown. */
+export async function recoverStrandedMails({ db, log, settings }: RecoverTools) {
+  const count = await restartFailedJobs(db, settings.sendDeadlineSeconds + marginSeconds);
+  if (count > 0) log.warn({ count }, 'restarted failed email jobs');
+}
 
 /** Publishes an email that ended without an attempt: marked unknown after a crash, or cancelled. */
 export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
@@ -447,15 +392,12 @@ export function mailJobs(
 /** Composes and sends one email. It never throws for a reply of the mail server. */
 export type Mailer = {
   concurrency: number;
-  server?: MailServer | null;
   /** Calls `mayLeave` right before the first byte of the email: a crash before the call has sent nothing. */
   send(
     mail: ClaimedMail,
     leaving: { signal: AbortSignal; mayLeave: () => Promise<boolean> },
   ): Promise<MailOutcome>;
 };
-
-type MailServer = { host: string; port: number };
 
 /**
  * Composes and sends emails. `stop` lets emails finish that have begun, and begins no others. The remaining emails stay
@@ -464,13 +406,11 @@ type MailServer = { host: string; port: number };
 export function createMailer({
   transport,
   concurrency,
-  server = null,
   publicUrl,
   dkim,
   bounceDomain,
 }: {
   transport: MailTransport;
-  server?: MailServer | null;
   concurrency: number;
   publicUrl: string;
   dkim: DkimSigner | null;
@@ -552,7 +492,7 @@ export function createMailer({
     });
   }
 
-  return { concurrency, server, send, sendReply, stop: () => stopping.abort() };
+  return { concurrency, send, sendReply, stop: () => stopping.abort() };
 }
 
 export type WrittenReply = ReplyMail & { id: string; org_id: string; email: string };

@@ -2,8 +2,8 @@ import { markOutcome } from '../contacts/queries.ts';
 import { isDue } from '../contacts/rounds.ts';
 import { notFound } from '../errors.ts';
 import type { MailSender, SurveyMail } from '../letters/letter.ts';
-import { type Db, lockTimeout, type Part, type Sql } from '../lib/db/db.ts';
-import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
+import type { Db, Part, Sql } from '../lib/db/db.ts';
+import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { maxLogDays } from '../organizations/manage.ts';
 import { giveBackUsage } from '../organizations/queries.ts';
 import { suppressBounced } from '../suppressions/bounces.ts';
@@ -138,10 +138,7 @@ export async function loadFacts(
               and reminder = 0 and blocks_resend) as claim,
            c.id is not null and (c.sent_at is not null or c.responded_at is not null) as mailed_or_answered,
            coalesce(${isDue(sql, at)}, false) as is_due,
-           exists (select from suppressions
-                   where org_id = ${orgId} and email = a.key and kind = 'unsubscribed') as unsubscribed,
-           exists (select from suppressions
-                   where org_id = ${orgId} and email = a.key and kind = 'bounced') as bounced,
+           (select max(kind) from suppressions where org_id = ${orgId} and email = a.key) as suppressed,
            (select exists (select from erasures where org_id = ${orgId} and allowed_at is null))
              and exists (select from erasures
                          where org_id = ${orgId} and address_hash = address_hash(${orgId}, a.key)
@@ -180,9 +177,8 @@ export async function insertClaims(
     traceparent: string | null;
     /** True if a request waits for the outcomes. */
     awaited: boolean;
-    /** Number of the reminder, or 0. */
     reminder: number;
-    claims: readonly { contact_id: string; email: string; reminds_of?: string | null }[];
+    claims: readonly { contact_id: string; email: string; reminds_of?: string | undefined }[];
   },
 ) {
   return await sql<{ id: string; contact_id: string }[]>`
@@ -254,7 +250,6 @@ type OpenMail = {
 
 export type ClaimedMail = OpenMail & MailContent;
 
-/** The data that an email is composed from. */
 export type WrittenMail = MailContent &
   Pick<
     OpenMail,
@@ -275,7 +270,6 @@ export async function listOpenMails(sql: Sql, orgId: string, ids: readonly strin
     where s.status in ('claimed', 'sending')`;
 }
 
-/** Milliseconds since mail `s` was claimed. */
 const age = (sql: Sql) => sql`(extract(epoch from now() - s.claimed_at) * 1000)::float8`;
 
 export async function listMailContents(sql: Sql, orgId: string, surveyIds: readonly string[]) {
@@ -305,18 +299,13 @@ const sender = (sql: Sql) => sql`
 /**
  * Marks mails as `sending` before their first byte goes out, and returns the id and attempt number of each mail that
  * may be sent. An outcome is recorded only for that attempt. A contact that has unsubscribed, bounced or answered since
- * the claim gets no email. Fails when a lock is not free within `lockMs`; 0 sets no limit.
+ * the claim gets no email.
  */
-export async function beginMails(
-  sql: Sql,
-  mails: readonly { org_id: string; id: string }[],
-  lockMs = 0,
-) {
+export async function beginMails(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
   return await sql<{ id: string; attempts: number }[]>`
-    with patience as (${lockTimeout(sql, lockMs)})
     update mails s
     set status = 'sending', sending_at = now(), attempts = s.attempts + 1
-    from patience, ${byKey(sql, mails)}
+    from ${byKey(sql, mails)}
     where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed' and ${blockOf(sql)} is null
     returning s.id, s.attempts`;
 }
@@ -342,10 +331,9 @@ const blockOf = (sql: Sql) => sql`
      where c.org_id = s.org_id and c.id = s.contact_id and c.responded_at is not null))`;
 
 /** Locks the months that get quota back. Call it before locking contacts, because sends lock in the same order. */
-export async function lockMonths(sql: Sql, ids: readonly string[], lockMs = 0) {
+export async function lockMonths(sql: Sql, ids: readonly string[]) {
   await sql`
-    with patience as (${lockTimeout(sql, lockMs)})
-    select from patience, mail_usage u
+    select from mail_usage u
     where exists (
       select from mails s
       where s.id = any (${[...ids]}::uuid[]) and s.org_id = u.org_id and s.month = u.month
@@ -357,17 +345,16 @@ export async function lockMonths(sql: Sql, ids: readonly string[], lockMs = 0) {
 /**
  * Saves outcomes in mails and contacts. A failed mail returns its quota, and an address that does not exist is
  * suppressed. A mail that will be retried becomes claimed again, and a mail that never began can fail while it is
- * claimed. Fails when a lock is not free within `lockMs`; 0 sets no limit.
+ * claimed.
  */
-export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lockMs = 0) {
+export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[]) {
   await sql`
-    with patience as (${lockTimeout(sql, lockMs)}), written as (
+    with written as (
       update mails s
       set status = o.status, reason = o.reason, reason_code = o.reason_code, server_reply = o.server_reply,
           blocks_resend = o.status <> 'failed',
           finished_at = case when o.status <> 'claimed' then now() end
-      from patience,
-           unnest(${outcomes.map(({ id }) => id)}::uuid[],
+      from unnest(${outcomes.map(({ id }) => id)}::uuid[],
                   ${outcomes.map(({ org_id }) => org_id)}::uuid[],
                   ${outcomes.map(({ attempt }) => attempt)}::smallint[],
                   ${outcomes.map(({ status }) => status)}::text[],
@@ -402,7 +389,6 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lo
     )}`;
 }
 
-/** Saves the reason why claimed mails are deferred. */
 export async function saveDeferralReason(
   sql: Sql,
   orgId: string,
@@ -418,7 +404,6 @@ export async function saveDeferralReason(
     where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed' and s.reason is distinct from ${reason}`;
 }
 
-/** A mail that ended without an attempt. */
 export type EndedMail = Pick<
   OpenMail,
   'id' | 'org_id' | 'survey_id' | 'attempts' | 'traceparent' | 'claimed_ms_ago'
@@ -465,26 +450,16 @@ export async function markBegunUnknown(
   return await endMails(sql, 'unknown', { picked, reason });
 }
 
-/** Marks the open mails of all organizations as unknown: after a restore they may have been sent already. */
-export async function markOpenUnknown(sql: Sql, reason: string) {
+/** Emails of all organizations that were open in the backup may have been sent since. */
+export async function markUnknownAfterRestore(sql: Sql) {
   const picked = sql`where s.status in ('claimed', 'sending')`;
+  const reason = 'restored from a backup: it may have been sent since, so it is not sent again';
   await endMails(sql, 'unknown', { picked, reason });
 }
 
-/** Cancels the mails of a request that are still claimed at its deadline. */
 export async function cancelClaims(sql: Sql, orgId: string, requestId: string, reason: string) {
   const picked = sql`where s.org_id = ${orgId} and s.request_id = ${requestId} and s.status = 'claimed'`;
   return await endMails(sql, 'failed', { picked, reason });
-}
-
-export async function cancelStranded(
-  sql: Sql,
-  mails: readonly { id: string; org_id: string; reason: string }[],
-) {
-  const picked = sql`
-    from json_to_recordset(${JSON.stringify(mails)}::text::json) as m (id uuid, org_id uuid, reason text)
-    where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'`;
-  return await endMails(sql, 'failed', { picked, reason: sql`m.reason` });
 }
 
 /** Deletes mails that have not begun, so that their addresses can be claimed again. */
@@ -495,68 +470,25 @@ export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readon
     returning request_id, contact_id`;
 }
 
-type FailedJob = { id: string; org_id: string; mail_ids: string[] };
-
-/** Locks mail jobs that have used up their attempts, long enough ago that no process still works on them. */
-export async function listFailedJobs(
-  sql: Sql,
-  { seconds, atMost }: { seconds: number; atMost: number },
-) {
-  return await sql<FailedJob[]>`
-    select j.id, j.payload ->> 'org_id' as org_id, j.payload -> 'mail_ids' as mail_ids
-    from graphile_worker._private_jobs j
-    join graphile_worker._private_tasks t on t.id = j.task_id
-    where t.identifier = 'sends.mail' and j.attempts >= j.max_attempts and j.locked_at is null
-      and j.updated_at < now() - make_interval(secs => ${seconds})
-    order by j.id
-    limit ${atMost}
-    for update of j skip locked`;
-}
-
-export type StrandedMail = {
-  id: string;
-  org_id: string;
-  status: 'claimed' | 'sending';
-  claimed_ms_ago: number;
-  unsubscribed: boolean;
-  closed: boolean;
-};
-
-export async function listStranded(sql: Sql, jobs: readonly FailedJob[]) {
-  const mails = jobs.flatMap(({ org_id, mail_ids }) => mail_ids.map((id) => ({ org_id, id })));
-  return await sql<StrandedMail[]>`
-    select s.id, s.org_id, s.status,
-           ${age(sql)} as claimed_ms_ago,
-           exists (select from suppressions x
-                   where x.org_id = s.org_id and x.email = s.email_key
-                     and x.kind = 'unsubscribed') as unsubscribed,
-           v.completed_by is not distinct from 'hand' as closed
-    from unnest(${mails.map(({ org_id }) => org_id)}::uuid[], ${mails.map(({ id }) => id)}::uuid[])
-           as m (org_id, id)
-    join mails s on s.org_id = m.org_id and s.id = m.id
-    join surveys v on v.org_id = s.org_id and v.id = s.survey_id
-    where s.status in ('claimed', 'sending')`;
-}
-
-export async function completeJobs(sql: Sql, ids: readonly string[]) {
-  await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
+/** Restarts mail jobs that used up their attempts so many seconds ago that no process still works on them. */
+export async function restartFailedJobs(sql: Sql, seconds: number) {
+  const { count } = await sql`
+    select from graphile_worker.reschedule_jobs(
+      array(select j.id
+            from graphile_worker._private_jobs j
+            join graphile_worker._private_tasks t on t.id = j.task_id
+            where t.identifier = 'sends.mail' and j.attempts >= j.max_attempts and j.locked_at is null
+              and j.updated_at < now() - make_interval(secs => ${seconds})),
+      attempts => 0)`;
+  return count;
 }
 
 export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
-  deleteInBatches(async (atMost) => {
-    const { count } = await db`
-      -- all organizations
-      delete from blocked_mails
-      where (org_id, email_key, survey_id, reason_code, blocked_on) in (
-        select org_id, email_key, survey_id, reason_code, blocked_on
-        from blocked_mails
-        where blocked_on < (now() at time zone 'UTC')::date - ${maxLogDays}::int
-        order by blocked_on
-        limit ${atMost}
-        for update skip locked
-      )`;
-    return count;
-  });
+  deleteRows(
+    db,
+    'blocked_mails',
+    db`blocked_on < (now() at time zone 'UTC')::date - ${maxLogDays}::int`,
+  );
 
 /** A survey with reminders needs its mails for this many days. */
 const reminderDays = 61;

@@ -85,33 +85,23 @@ export function reasonForAll(outcome: MailOutcome): string {
   return `the mail server refuses ${what}: ${response}`;
 }
 
-type WatchedMail = { id: string; survey_id: string };
-type WatchedSurvey = { accepted: boolean; refused: Set<string> };
-
-const maxWatchedSurveys = 1000;
 const [firstMails, laterMails] = [3, 10];
 
 /**
- * Detects that the server refuses a whole survey: by its reply, or when its policy rejects the first three emails, or
- * ten in a row after others were accepted.
+ * Detects that the server refuses all emails of a job: by its reply, or when its policy rejects the first three, or ten
+ * in a row after others were accepted.
  */
 export function createRefusalWatch() {
-  const surveys = new Map<string, WatchedSurvey>();
-  return ({ id, survey_id }: WatchedMail, outcome: MailOutcome): boolean => {
-    if (surveys.size > maxWatchedSurveys) surveys.clear();
-    const watched = surveys.get(survey_id) ?? { accepted: false, refused: new Set() };
+  let hasAccepted = false;
+  const refused = new Set<string>();
+  return ({ id }: { id: string }, outcome: MailOutcome): boolean => {
     if (outcome.kind === 'accepted') {
-      surveys.set(survey_id, watched);
-      watched.accepted = true;
-      watched.refused.clear();
+      hasAccepted = true;
+      refused.clear();
     }
     if (outcome.kind !== 'refused' || !outcome.permanent) return false;
     if (outcome.about !== 'policy') return outcome.about !== 'mail';
-    surveys.set(survey_id, watched);
-    watched.refused.add(id);
-    if (watched.refused.size < (watched.accepted ? laterMails : firstMails)) return false;
-    surveys.delete(survey_id);
-    return true;
+    return refused.add(id).size >= (hasAccepted ? laterMails : firstMails);
   };
 }
 
@@ -127,10 +117,9 @@ type MailAge = { awaited: boolean; claimed_ms_ago: number };
  * Returns the milliseconds that a job has for its emails: the time until the deadline if a request waits for them,
  * otherwise the whole time. A request past its deadline has died with its process.
  */
-export function mailTime(mails: readonly MailAge[], deadlineMs: number): number {
-  const isAwaited = mails.some(({ awaited }) => awaited);
-  const agoMs = isAwaited ? Math.min(...mails.map((mail) => mail.claimed_ms_ago)) : deadlineMs;
-  const remainingMs = agoMs < deadlineMs ? deadlineMs - agoMs : deadlineMs;
+export function mailTime(mail: MailAge | undefined, deadlineMs: number): number {
+  const leftMs = mail?.awaited ? deadlineMs - mail.claimed_ms_ago : deadlineMs;
+  const remainingMs = leftMs > 0 ? leftMs : deadlineMs;
   return Math.max(remainingMs - marginMs, remainingMs / 2);
 }
 
@@ -167,41 +156,31 @@ type Attempted = { id: string; org_id: string; attempt: number; reminder: number
 /** A reminder changes its contact only if it bounces, because the contact already has the survey. */
 export function toRow(mail: Attempted, decision: MailDecision): OutcomeRow {
   const { id, org_id, attempt, reminder } = mail;
-  const { contact_status, reason = null, reason_code = null, status } = outcomeOf(decision);
-  const server_reply = decision.status === 'sent' ? decision.response : null;
-  const row = { id, org_id, attempt, status, reason, reason_code, server_reply };
-  if (reminder > 0 && contact_status !== 'bounced') {
-    return { ...row, contact_status: null, failure_reason: null };
-  }
-  const isFailure = decision.status === 'failed' || decision.status === 'unknown';
-  return { ...row, contact_status, failure_reason: isFailure ? reason : null };
+  const row = { id, org_id, attempt, ...noReason, ...outcomeOf(decision) };
+  if (reminder === 0 || row.contact_status === 'bounced') return row;
+  return { ...row, contact_status: null, failure_reason: null };
 }
 
-type Outcome = Pick<OutcomeRow, 'status' | 'contact_status'> & {
-  reason?: string;
-  reason_code?: string;
-};
+const noReason = { reason: null, reason_code: null, server_reply: null, failure_reason: null };
+
+type Outcome = Pick<OutcomeRow, 'status' | 'contact_status'> & Partial<OutcomeRow>;
 
 function outcomeOf(decision: MailDecision): Outcome {
   switch (decision.status) {
     case 'sent':
-      return { status: 'sent', contact_status: 'sent' };
+      return { status: 'sent', contact_status: 'sent', server_reply: decision.response };
     case 'retry':
     case 'deferred':
       return { status: 'claimed', contact_status: 'sending', reason: decision.reason };
     case 'unknown': {
       const reason = `${unknownOutcome} (${decision.reason})`;
-      return {
-        status: 'unknown',
-        contact_status: 'failed',
-        reason,
-        reason_code: 'unknown_outcome',
-      };
+      const why = { reason, reason_code: 'unknown_outcome', failure_reason: reason };
+      return { status: 'unknown', contact_status: 'failed', ...why };
     }
     case 'failed': {
       const { code: reason_code, reason, bounced } = decision;
       const contact_status = bounced ? 'bounced' : 'failed';
-      return { status: 'failed', contact_status, reason_code, reason };
+      return { status: 'failed', contact_status, reason_code, reason, failure_reason: reason };
     }
     case 'blocked': {
       const contact_status = blockedStatus[decision.by];
@@ -217,7 +196,6 @@ const blockedStatus = {
   answered: 'sent',
 } as const;
 
-/** Outcome in metrics and in the log. */
 export function outcomeWord(decision: MailDecision) {
   if (decision.status === 'failed') return decision.bounced ? 'bounced' : 'failed';
   if (decision.status === 'deferred') return 'retry';
@@ -251,8 +229,7 @@ export type AddressFacts = {
   mailed_or_answered: boolean;
   /** True if the next round of the contact is due. */
   is_due: boolean;
-  unsubscribed: boolean;
-  bounced: boolean;
+  suppressed: 'unsubscribed' | 'bounced' | null;
   erased: boolean;
   recent_at: Date | null;
 };
@@ -321,8 +298,7 @@ function judge(
   const { is_due: isDue } = facts;
   const asked = isDue ? undefined : reasonOfRound(facts);
   if (asked) return asked;
-  if (facts.unsubscribed) return block('unsubscribed', key);
-  if (facts.bounced) return block('bounced', key);
+  if (facts.suppressed) return block(facts.suppressed, key);
   if (facts.recent_at) {
     const on = facts.recent_at.toISOString().slice(0, 10);
     const rule = `at most one survey in ${days} days`;

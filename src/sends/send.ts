@@ -57,7 +57,6 @@ export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, req
   }
 }
 
-/** Evaluates a send and returns the same response, without writing or sending. */
 export async function dryRunSend(tools: SendTools, { orgId }: Writer, request: SendRequest) {
   const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));
@@ -113,17 +112,10 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
   if (!claimed.has(key)) return { status: 'duplicate' as const, ...inFlight };
   const { status, reason, reason_code } = results.get(key) ?? noResult;
   if (status === 'sent') return { status };
-  if (reason && reason_code && wasBlocked(reason_code)) {
-    return { status: 'duplicate' as const, reason, reason_code };
-  }
-  if (status === 'failed') {
-    const why = reason ?? 'the mail server refused it';
-    return { status, reason: why, reason_code: reason_code ?? 'refused' };
-  }
   return {
-    status: 'failed' as const,
+    status: wasBlocked(reason_code) ? ('duplicate' as const) : ('failed' as const),
     reason: reason ?? unknownOutcome,
-    reason_code: 'unknown_outcome',
+    reason_code: reason_code ?? 'unknown_outcome',
   };
 }
 
@@ -192,19 +184,15 @@ export async function createSendProgress({
     };
   }
 
-  async function report(requestId: string, message: string) {
+  async function report(requestId: string, message = '') {
     const wake = watches.get(requestId);
     if (wake) wake(message);
     else await db.notify(channel, requestId + message);
-  }
-
-  async function notify(requestIds: readonly string[]) {
-    for (const requestId of new Set(requestIds)) await report(requestId, '');
   }
 
   const stop = async () => {
     await listening?.unlisten().catch(() => {});
   };
 
-  return { watch, notify, report, stop };
+  return { watch, report, stop };
 }

@@ -41,12 +41,12 @@ export const TestMailInput = v.object({
 export const TestMail = v.object({ email: v.string(), language: v.string() });
 
 type TestMailRequest = v.InferOutput<typeof TestMailInput> & {
+  surveyId: string;
   /** Unsaved content of the survey form. */
   content?: SurveyChange;
   testId?: string;
 };
 
-/** Stands in for a contact in tests and previews. */
 export const exampleReader: AddressedPerson = { name: 'Robin Reader', properties: {} };
 
 /** Enqueues a test email: it counts nowhere, and its links record nothing. */
@@ -60,7 +60,7 @@ export async function requestTestMail(
     language: requested,
     content,
     testId = randomUUID(),
-  }: TestMailRequest & { surveyId: string },
+  }: TestMailRequest,
 ) {
   return await inTransaction(db, async (tx) => {
     await lockUsage(tx, orgId);
@@ -87,11 +87,10 @@ export async function requestTestMail(
   });
 }
 
-/** Requests a test email to a member, and waits a few seconds for its outcome. */
 export async function sendTestToMember(
   tools: { db: Db; progress: Pick<SendProgress, 'watch'> },
   editor: Writer,
-  request: TestMailRequest & { surveyId: string },
+  request: TestMailRequest,
 ): Promise<FlashNotice> {
   const testId = randomUUID();
   const watch = tools.progress.watch(testId);
@@ -128,18 +127,24 @@ async function refuseTooMany(tx: Sql, orgId: string) {
   });
 }
 
-/** Finds a contact, or a person whom an audience would add, by id. */
-export async function findReader(sql: Sql, { orgId, surveyId }: OrgSurvey, id: string) {
-  const [reader] = await sql<(AddressedPerson & { id: string; email: string })[]>`
-    select id, email, name, properties
-    from contacts
-    where org_id = ${orgId} and survey_id = ${surveyId} and id = ${id}
-    union all
-    select p.id, p.email, p.name, ${contactProperties(sql)}
-    from people p
-    where p.org_id = ${orgId} and p.id = ${id}`;
-  return reader;
-}
+type Reader = AddressedPerson & { id: string; email: string };
+
+/** Lists contacts, and people whom an audience would add, by their ids. */
+export const listReaders = (
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  ids: readonly string[],
+) => sql<Reader[]>`
+  select id, email, name, properties
+  from contacts
+  where org_id = ${orgId} and survey_id = ${surveyId} and id = any (${[...ids]}::uuid[])
+  union all
+  select p.id, p.email, p.name, ${contactProperties(sql)}
+  from people p
+  where p.org_id = ${orgId} and p.id = any (${[...ids]}::uuid[])`;
+
+export const findReader = async (sql: Sql, survey: OrgSurvey, id: string) =>
+  (await listReaders(sql, survey, [id]))[0];
 
 export type TestTools = {
   db: Db;

@@ -38,7 +38,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
     dkim: null,
     bounceDomain: null,
   });
-  const progress = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
+  const progress = { report: async () => {} };
   const log = createLog({ level: 'fatal' });
   const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
   const deafen = mailed.subscribe(() => pass('after the record'));

@@ -131,9 +131,9 @@ test('contact why prints lines for an address in any case', async () => {
   assert.match(
     stdout,
     new RegExp(
-      `^when +what +survey +reason +message id +server reply\\n${day}T08:00:00.000Z +added +Spring`,
+      `^when +what +survey +reason +message id +server reply +trace\\n${day}T08:00:00.000Z +added +Spring`,
     ),
   );
-  assert.match(stdout, /sent +Spring +- +<\S+@ask\.example> +250 2\.0\.0 queued as 4F2\n/);
-  assert.match(stdout, /blocked +Spring +\[unsubscribed\] has unsubscribed +- +-\n$/);
+  assert.match(stdout, /sent +Spring +- +<\S+@ask\.example> +250 2\.0\.0 queued as 4F2 +-\n/);
+  assert.match(stdout, /blocked +Spring +\[unsubscribed\] has unsubscribed +- +- +-\n$/);
 });

@@ -14,7 +14,7 @@ import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
-const progress = { notify: async () => {} };
+const progress = { report: async () => {} };
 
 async function claimed(contacts: number) {
   const orgId = await makeOrganization(db);

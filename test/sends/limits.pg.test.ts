@@ -71,7 +71,7 @@ async function usedAfter(outcome: MailOutcome, claimedInMonth?: string) {
   const jobs = createMailJobs({
     db,
     log,
-    progress: { notify: async () => {} },
+    progress: { report: async () => {} },
     settings: { sendDeadlineSeconds: 60 },
     mailer: {
       concurrency: 1,

@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
   cancelClaims,
-  cancelStranded,
   markBegunUnknown,
-  markOpenUnknown,
+  markUnknownAfterRestore,
   saveOutcomes,
 } from '../../src/sends/queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -154,15 +153,6 @@ const endings: Record<string, Ending> = {
     ofRequest: true,
     to: 'failed',
   },
-  'a job that comes too late': {
-    end: (of, org_id) =>
-      cancelStranded(
-        db,
-        ids(of).map((id) => ({ id, org_id, reason: 'why' })),
-      ),
-    ends: ['claimed'],
-    to: 'failed',
-  },
   'the death of its process': {
     end: (of, orgId) => markBegunUnknown(db, orgId, ids(of), 'why'),
     ends: ['sending'],
@@ -171,7 +161,7 @@ const endings: Record<string, Ending> = {
   'a restore': {
     end: async (_, orgId) => {
       const isOwn = await db`select from mails where org_id = ${orgId}`;
-      if (isOwn.length > 0) await markOpenUnknown(db, 'why');
+      if (isOwn.length > 0) await markUnknownAfterRestore(db);
       return undefined;
     },
     ends: ['claimed', 'sending'],
@@ -200,7 +190,7 @@ for (const [cause, { end, ends, ofRequest, to }] of Object.entries(endings)) {
         has_finished: isEnded(made),
         blocks_resend: (isEnded(made) ? to : made.status) !== 'failed',
         contact: isMarked ? 'failed' : 'sending',
-        failure_reason: isMarked ? 'why' : null,
+        failure_reason: isMarked ? mail.reason : null,
       });
     }
     const [usage] = await db`select used from mail_usage where org_id = ${of.orgId}`;
@@ -217,5 +207,5 @@ async function shown(orgId: string) {
     join contacts c on c.id = m.contact_id
     where m.org_id = ${orgId}
     order by m.id`;
-  return rows.map((row) => ({ ...row })) as { id: string }[];
+  return rows.map((row) => ({ ...row })) as { id: string; reason: string | null }[];
 }

@@ -30,18 +30,18 @@ async function isWoken(
 }
 
 test('request is woken by jobs of any process', async () => {
-  assert.ok(await isWoken(here, (id) => here.notify([id, id])));
-  assert.ok(await isWoken(here, (id) => there.notify([id])));
+  assert.ok(await isWoken(here, (id) => here.report(id)));
+  assert.ok(await isWoken(here, (id) => there.report(id)));
 });
 
 test('request is not woken by mails of another request', async () => {
-  assert.ok(!(await isWoken(here, () => here.notify([randomUUID()]), 1000)));
+  assert.ok(!(await isWoken(here, () => here.report(randomUUID()), 1000)));
 });
 
 test('request sees mails that finished before it waits', async () => {
   const requestId = randomUUID();
   const watch = here.watch(requestId);
-  await here.notify([requestId]);
+  await here.report(requestId);
   const later = new Promise((resolve) => setImmediate(resolve, 'later'));
   const next = watch.next(60_000).then(() => 'at once');
   assert.equal(await Promise.race([next, later]), 'at once');
@@ -50,7 +50,7 @@ test('request sees mails that finished before it waits', async () => {
 test('process without LISTEN logs it and wakes its own requests', async () => {
   const listen = () => Promise.reject(new Error('no session'));
   const deaf = await createSendProgress({ db, log, listenOn: { listen } as unknown as Db });
-  assert.ok(await isWoken(deaf, (id) => deaf.notify([id])));
+  assert.ok(await isWoken(deaf, (id) => deaf.report(id)));
   await deaf.stop();
   assert.equal(lines.length, 1);
 });

@@ -127,10 +127,8 @@ test("the span of an attempt has the subscriber's host and the outcome", () => {
   assert.equal(second!.failed, false);
 });
 
-test('the span of a mail has the server that accepted it', () => {
+test('the span of a mail has its outcome', () => {
   const { attributes } = only(named('send mail'));
-  assert.equal(attributes['server.address'], '127.0.0.1');
-  assert.equal(attributes['server.port'], scene.mails.port);
   assert.equal(attributes['askback.send.outcome'], 'accepted');
 });
 

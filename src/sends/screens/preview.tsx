@@ -146,7 +146,9 @@ async function preview(
   const followUp =
     localized.follow_up === null || typeof localized.follow_up === 'string'
       ? localized.follow_up && fill(localized.follow_up)
-      : mapValues(localized.follow_up, fill);
+      : Object.fromEntries(
+          Object.entries(localized.follow_up).map(([name, words]) => [name, fill(words)]),
+        );
   const asked = {
     type: input.type,
     question: fill(localized.question_text),
@@ -174,7 +176,6 @@ async function preview(
   });
 }
 
-/** The questions of all categories. */
 function previewQuestions(
   input: SurveyInput,
   { language, fill }: { language: string; fill: (text: string) => string },
@@ -192,14 +193,6 @@ function pageOfRefusal(error: unknown): HtmlPage {
   if (error instanceof Refusal) return messagePage(`No preview yet. ${toSentence(error.message)}`);
   throw error;
 }
-
-const mapValues = <K extends string>(
-  values: Partial<Record<K, string>>,
-  fill: (text: string) => string,
-) =>
-  Object.fromEntries(
-    Object.entries<string | undefined>(values).map(([name, text]) => [name, fill(text ?? '')]),
-  );
 
 const scoreOf = (type: SurveyInput['type'], category: Category) =>
   scoresInOrder(type).find((score) => categoryOf(type, score) === category) ?? 0;

@@ -16,7 +16,7 @@ import { plainSecrets, subscriber } from '../fakes/subscriber.ts';
 export function taskTools(db: Db): TaskTools {
   const log = createLog({ level: 'silent' });
   const publicUrl = 'https://askback.test';
-  const progress = { notify: async () => {}, report: async () => {} };
+  const progress = { report: async () => {} };
   const transport = createMailbox(db);
   const mailer = createMailer({
     transport,
