@@ -21,6 +21,8 @@ import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import {
   contactRow,
+  countEnrolled,
+  type Due,
   type JudgedContact,
   judgeAskable,
   judgementsOf,
@@ -39,6 +41,7 @@ import {
   listOpenBatches,
   listWaiting,
   lockCampaign,
+  type NewCampaignContact,
   requeue,
   saveDecided,
 } from './queries.ts';
@@ -47,9 +50,7 @@ import { nextOpening, type Pacing, pacedMails } from './rules.ts';
 const mailsPerBatch = 1000;
 /** Limit of claimed mails per campaign, so that pausing can withdraw them quickly. */
 const maxOpenMails = 4000;
-const lookEveryMs = 1000;
-/** Shorter interval while there are more mails to claim, so that the mail server never idles. */
-const refillEveryMs = 200;
+const lookEveryMs = 500;
 const lookWhenClosedEveryMs = 60_000;
 
 export type AdvanceTools = {
@@ -117,8 +118,7 @@ async function mail(tx: Sql, campaign: CampaignState, { open, now }: { open: num
   if (isFull && open + mailsPerBatch < maxOpenMails) return 'again';
   const hasMore = waiting > paced.mails;
   const paceMs = hasMore ? (paced.nextMailAt?.getTime() ?? 0) : 0;
-  const lookMs = hasMore && perHour === null && open < maxOpenMails ? refillEveryMs : lookEveryMs;
-  return await lookAt(tx, campaign, new Date(Math.max(now.getTime() + lookMs, paceMs)));
+  return await lookAt(tx, campaign, new Date(Math.max(now.getTime() + lookEveryMs, paceMs)));
 }
 
 async function lockOwnTurn(tx: Sql, { org_id, campaign_id, turn }: CampaignTurn) {
@@ -140,6 +140,20 @@ export async function enqueueTurn(
 ) {
   const payload = { org_id, campaign_id: id, turn };
   await enqueue(tx, [{ task: 'campaigns.advance', payload, runAt }]);
+}
+
+export async function enrollContacts(
+  tx: Sql,
+  { survey: { org_id, survey_id: surveyId }, campaign, now }: Due,
+  { rows, month }: { rows: readonly NewCampaignContact[]; month: string },
+) {
+  const { id, turn: lastTurn } = campaign;
+  const turn = lastTurn + 1;
+  const waiting = rows.filter(({ reason_code }) => reason_code === null).length;
+  await insertCampaignContacts(tx, { orgId: org_id, surveyId, campaignId: id }, rows, now);
+  await addUsage(tx, org_id, month, waiting);
+  await countEnrolled(tx, { org_id, id }, { total: rows.length, waiting, month, turn, now });
+  await enqueueTurn(tx, { org_id, id, turn }, now);
 }
 
 /** Refuses a campaign that cannot start, and stops one whose survey was closed. */
@@ -186,31 +200,37 @@ export async function startCampaign(
   if (filter && (await addAudience(tx, survey, filter)) > 0) {
     await reopenSurvey(tx, orgId, surveyId);
   }
-  const { frequency_days: frequencyDays } = settings;
-  const sums = { total: 0, waiting: 0 };
-  for await (const judged of judgeAskable(tx, survey, { frequencyDays, filter })) {
-    await insertCampaignContacts(tx, { ...survey, campaignId }, judged.map(contactRow));
-    await saveBlocked(tx, survey, judgementsOf(judged));
-    sums.total += judged.length;
-    sums.waiting += judged.filter(isMailed).length;
-  }
-  refuseOverLimit(settings, sums.waiting);
-  await addUsage(tx, orgId, settings.month, sums.waiting);
+  const { total, mailed } = await judgeCampaign(tx, survey, {
+    filter,
+    async onJudged(judged) {
+      await insertCampaignContacts(tx, { ...survey, campaignId }, judged.map(contactRow), now);
+      await saveBlocked(tx, survey, judgementsOf(judged));
+    },
+  });
+  refuseOverLimit(settings, mailed);
+  await addUsage(tx, orgId, settings.month, mailed);
   await changeCampaign(tx, campaign, {
-    ...sums,
+    total,
+    waiting: mailed,
     month: settings.month,
     started_at: now,
-    duplicates: sums.total - sums.waiting,
-    ...(sums.waiting === 0
+    duplicates: total - mailed,
+    ...(mailed === 0
       ? { status: 'finished', finished_at: now, next_at: null }
       : { status: 'running', next_at: now, next_mail_at: now }),
   });
-  return sums.waiting > 0;
+  return mailed > 0;
 }
 
 export const isMailed = ({ judgement }: JudgedContact) => 'send' in judgement;
 
-/** Judges contacts like `startCampaign`, without locks or writes. */
+export const maxSkippedShown = 1000;
+
+/** Contacts that a rule skips, with the first of them. */
+type SkipReason = { count: number; first: Skipped[] };
+type Skipped = { email: string; name: string | null; reason_code: string; reason: string };
+
+/** Judges contacts without locks or writes. */
 export async function judgeCampaign(
   sql: Sql,
   survey: OrgSurvey,
@@ -224,13 +244,19 @@ export async function judgeCampaign(
 ) {
   const usage = await readUsage(sql, survey.orgId);
   const { used, monthly_send_limit, frequency_days: frequencyDays } = usage;
-  const reasons = new Map<string, number>();
+  const reasons = new Map<string, SkipReason>();
   let [total, mailed] = [0, 0];
   for await (const judged of judgeAskable(sql, survey, { frequencyDays, filter })) {
     total += judged.length;
-    for (const { judgement } of judged) {
-      if ('send' in judgement) mailed += 1;
-      else reasons.set(judgement.reason_code, (reasons.get(judgement.reason_code) ?? 0) + 1);
+    mailed += judged.filter(isMailed).length;
+    for (const { email, name = null, judgement } of judged) {
+      if ('send' in judgement) continue;
+      const { reason_code, reason } = judgement;
+      const skipped = reasons.get(reason_code) ?? { count: 0, first: [] };
+      reasons.set(reason_code, skipped);
+      skipped.count += 1;
+      if (skipped.count <= maxSkippedShown)
+        skipped.first.push({ email, name, reason_code, reason });
     }
     await onJudged(judged);
   }
@@ -285,9 +311,9 @@ async function claimBatch(tx: Sql, campaign: CampaignState, paced: Pacing, now: 
   }
 
   const isReminder = campaign.kind === 'reminder';
-  const { judged, mailOf } = isReminder
+  const judged = isReminder
     ? await judgeReminded(tx, survey, contacts)
-    : { judged: await judgeSome(tx, survey, contacts, { frequencyDays }), mailOf: undefined };
+    : await judgeSome(tx, survey, contacts, { frequencyDays });
   const batchId = randomUUID();
   const claims = await insertClaims(tx, survey, {
     requestId: batchId,
@@ -295,9 +321,7 @@ async function claimBatch(tx: Sql, campaign: CampaignState, paced: Pacing, now: 
     traceparent: null,
     awaited: false,
     reminder: isReminder ? campaign.reminder : 0,
-    claims: judged.filter(isMailed).map(({ id, email }) => {
-      return { contact_id: id, email, reminds_of: mailOf?.get(id) ?? null };
-    }),
+    claims: judged.filter(isMailed).map(({ id, ...mail }) => ({ contact_id: id, ...mail })),
   });
   const contactIds = claims.map(({ contact_id }) => contact_id);
   if (!isReminder) {

@@ -20,14 +20,14 @@ import {
   BooleanParameter,
   idParam,
   isInCalendar,
-  isPlainLine,
   parseWriteQuery,
 } from '../lib/validation/parse.ts';
 import { refuseOverLimit } from '../organizations/queries.ts';
 import { AudienceInput, AudienceItem } from '../people/audience.ts';
 import { oneOf } from '../responses/schemas.ts';
 import { SendLimitExceeded } from '../sends/api.ts';
-import type { AdvanceTools } from './advance.ts';
+import { Name } from '../surveys/schemas.ts';
+import { type AdvanceTools, maxSkippedShown } from './advance.ts';
 import {
   createCampaign,
   dryRunCampaign,
@@ -92,6 +92,7 @@ async function dryRun({ db, now }: AdvanceTools, input: NewCampaign, orgId: stri
   const at = now?.() ?? new Date();
   const isLater = input.send_at ? input.send_at > at : false;
   if (!isLater) refuseOverLimit(judged, judged.mailed);
+  const skipped = [...judged.reasons.values()].flatMap(({ first }) => first);
   return {
     id: null,
     survey_id: input.surveyId,
@@ -110,8 +111,8 @@ async function dryRun({ db, now }: AdvanceTools, input: NewCampaign, orgId: stri
     created_at: null,
     started_at: null,
     finished_at: null,
-    reasons: Object.fromEntries(judged.reasons),
-    ...(input.audience && { skipped: judged.skipped }),
+    reasons: Object.fromEntries([...judged.reasons].map(([code, { count }]) => [code, count])),
+    ...(input.audience && { skipped: skipped.slice(0, maxSkippedShown) }),
   };
 }
 
@@ -136,18 +137,9 @@ const act = (word: 'pause' | 'resume' | 'stop', summary: string, about: string):
   refusals: { 409: ['campaign_over'] },
 });
 
-const maxNameLength = 200;
 const maxSearchLength = 320;
 const maxPerHour = 1_000_000;
 const maxWaitMs = 366 * 24 * 60 * 60 * 1000;
-
-const CampaignName = v.pipe(
-  v.string('must be text'),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(maxNameLength, `must be at most ${maxNameLength} characters`),
-  v.check(isPlainLine, 'must be one line without control characters'),
-);
 
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/;
 
@@ -184,7 +176,7 @@ export const ResultsQuery = v.object({
 });
 
 export const CampaignInput = v.object({
-  name: described(v.nullish(CampaignName), 'defaults to the name of the survey'),
+  name: described(v.nullish(Name), 'defaults to the name of the survey'),
   send_at: described(v.nullish(SendAt), 'start time; starts immediately if omitted or in the past'),
   per_hour: described(
     v.nullish(PerHour),
@@ -198,9 +190,9 @@ export const CampaignInput = v.object({
 });
 
 const CampaignQuery = v.object({
-  dry_run: v.pipe(
+  dry_run: described(
     v.optional(BooleanParameter),
-    v.description('`true` evaluates the contacts without writing or sending anything'),
+    '`true` evaluates the contacts without writing or sending anything',
   ),
 });
 
@@ -256,11 +248,13 @@ const TriedCampaign = v.object({
 const CampaignResultItem = v.object({
   contact_id: Id,
   email: v.string(),
-  status: v.picklist(['waiting', 'sent', 'duplicate', 'invalid', 'failed']),
+  status: v.picklist(resultStatuses),
   reason: v.nullable(v.string()),
   reason_code: v.nullable(v.string()),
   at: described(v.nullable(Moment), 'time of the outcome; null while waiting'),
 });
+
+export type CampaignResult = v.InferOutput<typeof CampaignResultItem>;
 
 const Schedule = v.object({
   days: v.array(

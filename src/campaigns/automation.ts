@@ -1,13 +1,13 @@
 import { Refusal } from '../errors.ts';
 import { inTransaction, type Sql } from '../lib/db/db.ts';
-import { addUsage, lockUsage } from '../organizations/queries.ts';
+import { lockUsage } from '../organizations/queries.ts';
 import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
-import { type AdvanceTools, enqueueTurn } from './advance.ts';
+import { type AdvanceTools, enqueueTurn, enrollContacts } from './advance.ts';
 import {
   type AutomaticSurvey,
   contactRow,
-  countEnrolled,
   type Enrollment,
+  enrollBatchSize,
   findRemindedUntil,
   judgementsOf,
   judgeSome,
@@ -17,34 +17,24 @@ import {
   saveAutomation,
   saveSeenUntil,
 } from './judge.ts';
-import {
-  insertCampaignContacts,
-  type NewCampaignContact,
-  recountBatches,
-  renewOverdue,
-} from './queries.ts';
+import { endBatches, type NewCampaignContact, renewOverdue } from './queries.ts';
 import { askRounds } from './rounds.ts';
 import { nextOpening } from './rules.ts';
 
 /** A turn takes less time than this. */
 const overdueMs = 60_000;
 
-/** Renews lost jobs, counts late outcomes, and sends automatic surveys, rounds and reminders. */
 export async function sweepCampaigns(tools: AdvanceTools) {
   const { db, now = () => new Date() } = tools;
-  await inTransaction(db, (tx) => renewTurns(tx, now()));
-  await recountBatches(db);
+  await inTransaction(db, async (tx) => {
+    const at = now();
+    const overdue = await renewOverdue(tx, new Date(at.getTime() - overdueMs));
+    for (const campaign of overdue) await enqueueTurn(tx, campaign, at);
+  });
+  await endBatches(db);
   await sendAutomatically(tools);
 }
 
-async function renewTurns(tx: Sql, now: Date) {
-  const overdue = await renewOverdue(tx, new Date(now.getTime() - overdueMs));
-  for (const { campaign_id: id, org_id, turn } of overdue) {
-    await enqueueTurn(tx, { id, org_id, turn }, now);
-  }
-}
-
-const enrollBatchSize = 2000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 export async function sendAutomatically(tools: AdvanceTools) {
@@ -90,7 +80,7 @@ async function enrollSome(tx: Sql, enrollment: Enrollment) {
   const { org_id: orgId, survey_id: surveyId } = survey;
   const isAsking = kind === 'asking';
   const campaign = await saveAutomation(tx, enrollment);
-  const due = { ...enrollment, campaign, atMost: enrollBatchSize };
+  const due = { ...enrollment, campaign };
   const contacts = await (isAsking ? listDueToAsk : listDueToRemind)(tx, due);
   if (contacts.length === 0) {
     // The next run starts where this one found no more contacts.
@@ -115,12 +105,7 @@ async function enrollSome(tx: Sql, enrollment: Enrollment) {
       return { contact_id, ...(place < room ? { reason_code: null, reason: null } : overLimit) };
     });
   }
-  await insertCampaignContacts(tx, { orgId, surveyId, campaignId: campaign.id }, rows);
-  const waiting = rows.filter(({ reason_code }) => reason_code === null).length;
-  const turn = campaign.turn + 1;
-  await addUsage(tx, orgId, settings.month, waiting);
-  await countEnrolled(tx, due, { total: rows.length, waiting, month: settings.month, turn });
-  await enqueueTurn(tx, { org_id: orgId, id: campaign.id, turn }, now);
+  await enrollContacts(tx, due, { rows, month: settings.month });
   return contacts.length === enrollBatchSize && rows.length === contacts.length;
 }
 

@@ -11,7 +11,7 @@ import { type Audience, filterOfAudience } from '../people/audience.ts';
 import type { PeopleFilter } from '../people/filter.ts';
 import { lockSegmentForUse, versionOfSegment } from '../people/segments.ts';
 import { lockOpenSurvey } from '../sends/claim.ts';
-import { findReader } from '../sends/test-mail.ts';
+import { findReader, listReaders } from '../sends/test-mail.ts';
 import {
   countReached,
   getOrgSurvey,
@@ -34,7 +34,6 @@ import {
   changeCampaign,
   findCampaignOfBatch,
   insertCampaign,
-  listReaders,
   lockCampaign,
 } from './queries.ts';
 
@@ -58,7 +57,7 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
     const survey = { orgId, surveyId: input.surveyId };
     const { name } = await getOrgSurvey(tx, orgId, input.surveyId);
     const audited = await lockAudience(tx, orgId, input);
-    const campaignId = await insertCampaign(tx, {
+    const campaign = await insertCampaign(tx, {
       org_id: orgId,
       survey_id: input.surveyId,
       name: input.name ?? name,
@@ -69,13 +68,6 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
       next_at: sendAt ?? now,
       created_at: now,
     });
-    const campaign = {
-      id: campaignId,
-      org_id: orgId,
-      survey_id: input.surveyId,
-      turn: 0,
-      audience,
-    };
     if (sendAt) {
       await lockOpenSurvey(tx, survey);
       const filter = audience && (await filterOfAudience(tx, orgId, audience));
@@ -85,10 +77,10 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, input: New
     }
     const isOn = sendAt !== null || (await startCampaign(tx, campaign, now));
     if (isOn) await enqueueTurn(tx, campaign, sendAt ?? now);
-    const target = { kind: 'campaign', id: campaignId } as const;
+    const target = { kind: 'campaign', id: campaign.id } as const;
     const details = { survey_id: input.surveyId, ...audited };
     await recordAct(tx, { orgId, actor, act: 'campaign.created', target, details });
-    return campaignId;
+    return campaign.id;
   });
 }
 
@@ -102,11 +94,6 @@ async function lockAudience(tx: Sql, orgId: string, { audience, ifMatch }: NewCa
   return { audience: maskAddresses(`segment ${segment.name}`), segment_id: segment.id };
 }
 
-const maxSkippedShown = 1000;
-
-type Skipped = { email: string; name: string | null; reason_code: string; reason: string };
-
-/** Judges contacts without writing. `skipped` lists the first people of an audience who get no email. */
 export async function dryRunCampaign(
   { db }: { db: Db },
   { audience = null, ...survey }: OrgSurvey & { audience?: Audience | null | undefined },
@@ -116,18 +103,7 @@ export async function dryRunCampaign(
     await lockOpenSurvey(tx, survey);
     return audience && (await filterOfAudience(tx, survey.orgId, audience));
   });
-  const skipped: Skipped[] = [];
-  const judged = await judgeCampaign(db, survey, {
-    filter,
-    onJudged: (batch) => {
-      for (const { email, name = null, judgement } of batch) {
-        if ('send' in judgement || skipped.length >= maxSkippedShown) continue;
-        const { reason_code, reason } = judgement;
-        skipped.push({ email, name, reason_code, reason });
-      }
-    },
-  });
-  return { ...judged, surveyName, skipped };
+  return { ...(await judgeCampaign(db, survey, { filter })), surveyName };
 }
 
 export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
@@ -146,24 +122,21 @@ export async function pauseRefusedCampaign(
   { db, log, orgId }: { db: Db; log: Log; orgId: string },
   batch: { id: string; reason: string },
 ) {
-  const result = await inTransaction(db, async (tx) => {
+  return await inTransaction(db, async (tx) => {
     const campaignId = await findCampaignOfBatch(tx, orgId, batch.id);
     const campaign = campaignId ? await lockCampaign(tx, { orgId, campaignId }) : undefined;
-    if (campaign?.kind !== 'campaign') return 'nothing';
-    if (campaign.status !== 'running' && campaign.status !== 'paused') return 'nothing';
+    if (campaign?.kind !== 'campaign') return false;
+    if (campaign.status !== 'running' && campaign.status !== 'paused') return false;
     // Withdraws from paused campaigns too, because mails in flight may have come back since the pause.
     await withdrawBatches(tx, campaign);
-    if (campaign.status === 'paused') return 'withdrew';
+    if (campaign.status === 'paused') return true;
     const { reason } = batch;
     await changeCampaign(tx, campaign, { status: 'paused', reason, next_at: null });
     const target = { kind: 'campaign', id: campaign.id } as const;
     await recordAct(tx, { orgId, actor: jobActor('campaigns'), act: 'campaign.paused', target });
-    return 'paused';
-  });
-  if (result === 'paused') {
     log.warn({ org_id: orgId }, 'a campaign was paused: the mail server refuses its emails');
-  }
-  return result !== 'nothing';
+    return true;
+  });
 }
 
 export const resumeCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
@@ -202,8 +175,6 @@ async function control(
 const maxExamples = 8;
 const maxRejects = 1000;
 
-type Example = { email: string; remark: string | null };
-
 export type JudgementView = Awaited<ReturnType<typeof viewJudgement>>;
 
 /** The review before a send. `invalid` counts the rows without a valid address in the last uploaded list. */
@@ -212,10 +183,9 @@ export async function viewJudgement(
   survey: OrgSurvey,
   filter: PeopleFilter | null = null,
 ) {
-  const examples = new Map<string, Example[]>();
   const texts = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
   const fallbacks = new Map<string, Fallback>();
-  const firstIds: string[] = [];
+  let firstId: string | undefined;
   const [{ contacts }, ended, rejects, invalid, judged] = await Promise.all([
     countReached(sql, survey.orgId, survey.surveyId),
     countEndedRounds(sql, survey),
@@ -224,16 +194,21 @@ export async function viewJudgement(
     judgeCampaign(sql, survey, {
       filter,
       async onJudged(batch) {
-        keepExamples(examples, batch);
         const mailed = batch.filter(isMailed);
-        if (firstIds.length === 0) firstIds.push(...mailed.slice(0, 1).map(({ id }) => id));
+        firstId ??= mailed[0]?.id;
         await countFallbacks(sql, texts, { fallbacks, contacts: mailed });
       },
     }),
   ]);
   const alreadyAsked = filter ? 0 : Math.max(contacts - ended - judged.total, 0);
   const reasons = [...judged.reasons]
-    .map(([code, people]) => ({ code, people, examples: examples.get(code) ?? [] }))
+    .map(([code, { count, first }]) => ({
+      code,
+      people: count,
+      examples: first.slice(0, maxExamples).map(({ email, reason }) => {
+        return { email, remark: code === 'frequency' ? reason : null };
+      }),
+    }))
     .sort((one, other) => other.people - one.people);
   if (alreadyAsked > 0) {
     reasons.unshift({ code: 'already_sent', people: alreadyAsked, examples: [] });
@@ -247,7 +222,6 @@ export async function viewJudgement(
   }
   const { total, mailed, used, monthly_send_limit: monthlyLimit } = judged;
   const blocked = total - mailed;
-  const [firstId] = firstIds;
   const reader = firstId && (await findReader(sql, survey, firstId));
   return {
     mailed,
@@ -260,7 +234,6 @@ export async function viewJudgement(
     fallbacks: [...fallbacks.values()].sort((one, other) =>
       one.placeholder < other.placeholder ? -1 : 1,
     ),
-    /** The first recipient. */
     reader: reader || null,
   };
 }
@@ -280,7 +253,8 @@ async function countFallbacks(
   if ([...byLanguage.values()].every((placeholders) => placeholders.length === 0)) return;
   for (let from = 0; from < contacts.length; from += readerBatchSize) {
     const ids = contacts.slice(from, from + readerBatchSize).map(({ id }) => id);
-    for (const person of await listReaders(sql, survey, ids)) {
+    const readers = await listReaders(sql, { orgId: survey.org_id, surveyId: survey.id }, ids);
+    for (const person of readers) {
       const language = languageFor(survey, { property: person.properties['language'] });
       const read = Map.groupBy(byLanguage.get(language) ?? [], ({ value }) => value);
       for (const [value, placeholders] of read) {
@@ -292,17 +266,6 @@ async function countFallbacks(
         for (const { fallback } of placeholders) row.fallbacks.add(fallback);
       }
     }
-  }
-}
-
-function keepExamples(examples: Map<string, Example[]>, judged: readonly JudgedContact[]) {
-  for (const { email, judgement } of judged) {
-    if ('send' in judgement) continue;
-    const { reason_code, reason } = judgement;
-    const some = examples.get(reason_code) ?? [];
-    examples.set(reason_code, some);
-    const remark = reason_code === 'frequency' ? reason : null;
-    if (some.length < maxExamples) some.push({ email, remark });
   }
 }
 

@@ -2,16 +2,16 @@ import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { peopleMatching } from '../people/audience.ts';
 import type { PeopleFilter } from '../people/filter.ts';
 import { judgeContacts } from '../sends/claim.ts';
-import { type Judgement, readContact } from '../sends/rules.ts';
+import { blockReasons, type Judgement, readContact } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
 
-/** `mailOf` is the mail that the reminder follows. The frequency rule does not apply to reminders. */
+/** `reminds_of` is the mail that the reminder follows. The frequency rule does not apply to reminders. */
 export async function judgeReminded(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
   contacts: readonly AskableContact[],
-) {
+): Promise<JudgedContact[]> {
   const contactIds = contacts.map(({ id }) => id);
   const facts = await sql<ReminderFacts[]>`
     select c.id as contact_id, m.id as mail_id, c.responded_at is not null as answered, c.superseded,
@@ -21,25 +21,22 @@ export async function judgeReminded(
     join mails m on m.contact_id = c.id and m.org_id = c.org_id and m.reminder = 0 and m.status = 'sent'
     where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = any (${contactIds}::uuid[])`;
   const byContact = new Map(facts.map((each) => [each.contact_id, each]));
-  const judged = contacts.map((contact): JudgedContact => {
-    return { ...contact, judgement: judge(contact, byContact.get(contact.id)) };
+  return contacts.map((contact) => {
+    const about = byContact.get(contact.id);
+    const block = blockOfReminder(about);
+    const judgement: Judgement = block
+      ? { status: 'duplicate', key: contact.key, ...block }
+      : { send: readContact(contact).recipient! };
+    return { ...contact, judgement, reminds_of: about?.mail_id };
   });
-  const mailOf = new Map(facts.map(({ contact_id, mail_id }) => [contact_id, mail_id]));
-  return { judged, mailOf };
 }
 
-function judge({ email, key }: AskableContact, facts: ReminderFacts | undefined): Judgement {
-  const { recipient } = readContact({ email });
-  const blocked = (reason_code: 'already_sent' | 'unsubscribed' | 'bounced', reason: string) =>
-    ({ status: 'duplicate', reason_code, reason, key }) as const;
-  if (!facts || !recipient) return blocked('already_sent', 'the first email did not arrive');
-  if (facts.answered) return blocked('already_sent', 'this contact has already responded');
-  if (facts.superseded) return blocked('already_sent', 'the next round of this contact has begun');
-  if (facts.suppressed === 'unsubscribed') {
-    return blocked('unsubscribed', 'this address has unsubscribed from your surveys');
-  }
-  if (facts.suppressed) return blocked('bounced', 'email to this address bounced');
-  return { send: recipient };
+function blockOfReminder(facts: ReminderFacts | undefined) {
+  const alreadySent = (reason: string) => ({ reason_code: 'already_sent', reason }) as const;
+  if (!facts) return alreadySent('the first email did not arrive');
+  if (facts.answered) return alreadySent('this contact has already responded');
+  if (facts.superseded) return alreadySent('the next round of this contact has begun');
+  return facts.suppressed && blockReasons[facts.suppressed];
 }
 
 /** Each run looks back this far, because a row may be committed after a run has passed its time. */
@@ -111,11 +108,13 @@ export async function saveAutomation(
   );
 }
 
-export type Due = Enrollment & { campaign: Automation; atMost: number };
+export type Due = Enrollment & { campaign: Automation };
+
+export const enrollBatchSize = 2000;
 
 export async function listDueToAsk(
   sql: Sql,
-  { survey: { org_id, survey_id }, campaign, afterDays, now, atMost }: Due,
+  { survey: { org_id, survey_id }, campaign, afterDays, now }: Due,
 ) {
   return await sql<AskableContact[]>`
     -- all organizations
@@ -127,13 +126,13 @@ export async function listDueToAsk(
       and not exists (select from campaign_contacts w
                       where w.contact_id = c.id and w.campaign_id = ${campaign.id})
     order by c.created_at, c.id
-    limit ${atMost}`;
+    limit ${enrollBatchSize}`;
 }
 
 /** Skips contacts who were due before the reminder was set. */
 export async function listDueToRemind(
   sql: Sql,
-  { survey: { org_id, survey_id }, campaign, afterDays, now, atMost }: Due,
+  { survey: { org_id, survey_id }, campaign, afterDays, now }: Due,
 ) {
   return await sql<AskableContact[]>`
     -- all organizations
@@ -149,7 +148,7 @@ export async function listDueToRemind(
       and not exists (select from campaign_contacts w
                       where w.contact_id = c.id and w.campaign_id = ${campaign.id})
     order by m.finished_at, m.id
-    limit ${atMost}`;
+    limit ${enrollBatchSize}`;
 }
 
 /** Returns the time up to which all claimed mails are finished: none is open or becomes due later. */
@@ -172,14 +171,15 @@ export async function findRemindedUntil(
 
 export async function countEnrolled(
   sql: Sql,
-  { survey: { org_id }, campaign, now }: Omit<Due, 'atMost'>,
-  { total, waiting, month, turn }: { total: number; waiting: number; month: string; turn: number },
+  { org_id, id }: { org_id: string; id: string },
+  counts: { total: number; waiting: number; month: string; turn: number; now: Date },
 ) {
+  const { total, waiting, month, turn, now } = counts;
   await sql`
     update campaigns
     set total = total + ${total}, duplicates = duplicates + ${total - waiting}, waiting = waiting + ${waiting},
-        month = coalesce(${month}::date, month), turn = ${turn}, next_at = ${now}
-    where org_id = ${org_id} and id = ${campaign.id}`;
+        month = ${month}::date, turn = ${turn}, next_at = ${now}
+    where org_id = ${org_id} and id = ${id}`;
 }
 
 export async function saveSeenUntil(sql: Sql, { survey, campaign }: Due, until: Date) {
@@ -195,7 +195,10 @@ export function contactRow({ id: contact_id, judgement }: JudgedContact) {
 
 const judgeBatchSize = 5000;
 
-export type JudgedContact = AskableContact & { judgement: Judgement };
+export type JudgedContact = AskableContact & {
+  judgement: Judgement;
+  reminds_of?: string | undefined;
+};
 
 export const judgementsOf = (judged: readonly JudgedContact[]) =>
   judged.map(({ judgement }) => judgement);
@@ -210,9 +213,12 @@ export async function* judgeAskable(
   { frequencyDays, filter }: Askable,
 ) {
   for (let after = ''; ; ) {
-    const contacts: AskableContact[] = await (filter
-      ? listPeopleAfter(sql, survey, { filter, after })
-      : listPendingAfter(sql, survey, after));
+    const contacts: AskableContact[] = await sql<AskableContact[]>`
+      -- organization: caller
+      select * from (${askable(sql, survey, filter)}) p
+      where p.key > ${after}
+      order by p.key
+      limit ${judgeBatchSize}`;
     if (contacts.length === 0) return;
     yield await judgeSome(sql, survey, contacts, { frequencyDays });
     if (contacts.length < judgeBatchSize) return;
@@ -220,59 +226,36 @@ export async function* judgeAskable(
   }
 }
 
-const listPendingAfter = (sql: Sql, { orgId, surveyId }: OrgSurvey, after: string) => sql<
-  AskableContact[]
->`
-  select id, email, name, email_key as key
-  from contacts
-  where org_id = ${orgId} and survey_id = ${surveyId} and not superseded and status in ('pending', 'failed')
-    and email_key > ${after}
-  order by email_key
-  limit ${judgeBatchSize}`;
-
-const listPeopleAfter = (
-  sql: Sql,
-  survey: OrgSurvey,
-  { filter, after }: { filter: PeopleFilter; after: string },
-) => sql<AskableContact[]>`
-  ${selectPeople(sql, survey, filter)}
-  where p.email_key > ${after}
-  order by p.email_key
-  limit ${judgeBatchSize}`;
-
 /** The id is the contact's id, or the person's id for people who are not contacts yet. */
-const selectPeople = (sql: Sql, { orgId, surveyId }: OrgSurvey, filter: PeopleFilter): Part => sql`
-  select coalesce(c.id, p.id) as id, coalesce(c.email, p.email) as email, p.name, p.email_key as key,
-         coalesce(c.status not in ('pending', 'failed'), false) as asked
-  from (select p.* from ${peopleMatching(sql, orgId, filter)}) p
-  left join contacts c
-    on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = p.email_key and not c.superseded`;
+const askable = (sql: Sql, { orgId, surveyId }: OrgSurvey, filter: PeopleFilter | null): Part =>
+  filter
+    ? sql`
+        select coalesce(c.id, p.id) as id, coalesce(c.email, p.email) as email, p.name, p.email_key as key,
+               coalesce(c.status not in ('pending', 'failed'), false) as asked
+        from (select p.* from ${peopleMatching(sql, orgId, filter)}) p
+        left join contacts c
+          on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = p.email_key and not c.superseded`
+    : sql`
+        select id, email, name, email_key as key
+        from contacts
+        where org_id = ${orgId} and survey_id = ${surveyId} and not superseded and status in ('pending', 'failed')`;
 
 const maxMatches = 6;
 
-/** Finds contacts or people to ask by a part of their address or name. */
-export async function searchAskable(
+/** Finds a recipient by a part of the address or name. */
+export async function findRecipient(
   sql: Sql,
   survey: OrgSurvey,
   { text, frequencyDays, filter }: Askable & { text: string },
-): Promise<JudgedContact[]> {
-  const { orgId, surveyId } = survey;
-  const rows = filter
-    ? selectPeople(sql, survey, filter)
-    : sql`
-        select p.id, p.email, p.email_key as key
-        from (
-          select *
-          from contacts
-          where org_id = ${orgId} and survey_id::text = ${surveyId} and not superseded
-            and status in ('pending', 'failed')
-        ) p`;
+) {
   const contacts = await sql<AskableContact[]>`
-    ${rows}
-    where (p.email || ' ' || coalesce(p.name, '')) ilike ${likePattern(text)}
-    order by p.email_key = lower(${text}) desc, p.email_key
+    -- organization: caller
+    select * from (${askable(sql, survey, filter)}) p
+    where p.email || ' ' || coalesce(p.name, '') ilike ${likePattern(text)}
+    order by p.key = lower(${text}) desc, p.key
     limit ${maxMatches}`;
-  return await judgeSome(sql, survey, contacts, { frequencyDays });
+  const judged = await judgeSome(sql, survey, contacts, { frequencyDays });
+  return judged.find(({ judgement }) => 'send' in judgement);
 }
 
 export async function judgeSome(

@@ -1,4 +1,3 @@
-import { contactProperties } from '../contacts/queries.ts';
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { itemJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
@@ -7,7 +6,6 @@ import type { Audience } from '../people/audience.ts';
 import { blockReasonCodes } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
-import type { AddressedPerson } from '../surveys/texts.ts';
 import type { CampaignRecord } from './api.ts';
 import type { AskableContact } from './judge.ts';
 
@@ -69,42 +67,28 @@ export type CampaignRun = CampaignRecord & {
   after_days: number | null;
 };
 
-const listRuns = (sql: Sql, picked: Part) => sql<CampaignRun[]>`
+const runs = (sql: Sql, picked: Part) => sql<CampaignRun[]>`
   -- organization: caller
   select item.*, p.kind, p.reminder, p.after_days
   from (select * from campaigns where ${picked}) p
   ${item(sql)}
-  order by p.kind, p.reminder, p.created_at desc, p.id desc`;
+  order by p.kind <> 'campaign', p.kind, p.reminder, p.created_at desc, p.id desc`;
 
-export const latestCampaigns = (sql: Sql, { orgId, surveyId }: OrgSurvey, atMost: number) =>
-  listRuns(
+const maxCampaigns = 20;
+
+/** Lists the newest campaigns of a survey, then its automatic sends. */
+export const listRuns = (sql: Sql, { orgId, surveyId }: OrgSurvey) =>
+  runs(
     sql,
-    sql`org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'
-        order by created_at desc, id desc
-        limit ${atMost}`,
+    sql`org_id = ${orgId} and survey_id = ${surveyId} and (kind <> 'campaign' or id in (
+          select id from campaigns
+          where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'
+          order by created_at desc, id desc
+          limit ${maxCampaigns}))`,
   );
 
-export const listAutomations = (sql: Sql, { orgId, surveyId }: OrgSurvey) =>
-  listRuns(sql, sql`org_id = ${orgId} and survey_id = ${surveyId} and kind <> 'campaign'`);
-
-/** Lists contacts, and people who are not added yet, by their ids. */
-export async function listReaders(
-  sql: Sql,
-  { org_id, id }: { org_id: string; id: string },
-  ids: readonly string[],
-) {
-  return await sql<AddressedPerson[]>`
-    select name, properties
-    from contacts
-    where org_id = ${org_id} and survey_id = ${id} and id = any (${[...ids]}::uuid[])
-    union all
-    select p.name, ${contactProperties(sql)}
-    from people p
-    where p.org_id = ${org_id} and p.id = any (${[...ids]}::uuid[])`;
-}
-
 export const findRun = async (sql: Sql, orgId: string, id: string) =>
-  (await listRuns(sql, sql`org_id = ${orgId} and id = ${id}`))[0];
+  (await runs(sql, sql`org_id = ${orgId} and id = ${id}`))[0];
 
 export async function insertBatch(
   sql: Sql,
@@ -130,32 +114,24 @@ const batchOutcomes = (sql: Sql) => sql`
 export const isBlocked = (sql: Sql) => sql`
   (m.status = 'failed' and coalesce(m.reason_code, '') = any (${blockReasonCodes}::text[]))`;
 
-/** Stores the counts of batches without open mails. */
-export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
-  await sql`
-    -- all organizations
-    update campaign_batches e
-    set sent = o.sent, blocked = o.blocked, failed = o.failed, ended_at = now()
-    from campaign_batches b
-    cross join lateral (${batchOutcomes(sql)}) o
-    where b.org_id = ${orgId} and b.campaign_id = ${campaignId} and b.ended_at is null and o.open = 0
-      and e.id = b.id`;
-}
-
 /**
- * Like `endBatches`, for ended and paused campaigns. Recounts recent batches, because a process that lost its database
- * connection may record a mail as sent later.
+ * Stores the counts of batches without open mails, of one campaign or of all. For all, also recounts recent batches: a
+ * process that lost its database connection may record a mail as sent later.
  */
-export async function recountBatches(sql: Sql) {
+export async function endBatches(sql: Sql, campaign?: OrgCampaign) {
+  const batches = campaign
+    ? sql`
+        select * from campaign_batches
+        where org_id = ${campaign.orgId} and campaign_id = ${campaign.campaignId} and ended_at is null`
+    : sql`
+        select * from campaign_batches where ended_at is null
+        union all
+        select * from campaign_batches where ended_at > now() - interval '10 minutes' and failed > 0`;
   await sql`
     -- all organizations
     update campaign_batches e
     set sent = o.sent, blocked = o.blocked, failed = o.failed, ended_at = coalesce(e.ended_at, now())
-    from (
-      select * from campaign_batches where ended_at is null
-      union all
-      select * from campaign_batches where ended_at > now() - interval '10 minutes' and failed > 0
-    ) b
+    from (${batches}) b
     cross join lateral (${batchOutcomes(sql)}) o
     where o.open = 0 and e.id = b.id
       and (e.sent, e.blocked, e.failed) is distinct from (o.sent, o.blocked, o.failed)`;
@@ -278,8 +254,11 @@ export async function insertCampaign(
   },
 ) {
   const row = { ...campaign, ...(audience && { audience: sql.json(audience) }) };
-  return one(await sql<{ id: string }[]>`insert into campaigns ${sql(row as never)} returning id`)
-    .id;
+  return one(
+    await sql<Pick<CampaignState, 'id' | 'org_id' | 'survey_id' | 'turn' | 'audience'>[]>`
+      insert into campaigns ${sql(row as never)}
+      returning id, org_id, survey_id, turn, audience`,
+  );
 }
 
 type CampaignChange = Partial<
@@ -312,9 +291,8 @@ export async function countJudged(
     where org_id = ${org_id} and id = ${id}`;
 }
 
-/** Starts another turn of campaigns whose job was lost. */
 export async function renewOverdue(sql: Sql, before: Date) {
-  return await sql<{ org_id: string; campaign_id: string; turn: number }[]>`
+  return await sql<{ org_id: string; id: string; turn: number }[]>`
     -- all organizations
     update campaigns
     set turn = turn + 1, next_at = now()
@@ -326,7 +304,7 @@ export async function renewOverdue(sql: Sql, before: Date) {
       limit 100
       for no key update skip locked
     )
-    returning org_id, id as campaign_id, turn`;
+    returning org_id, id, turn`;
 }
 
 type OfCampaign = OrgSurvey & { campaignId: string };
@@ -342,19 +320,14 @@ export async function insertCampaignContacts(
   sql: Sql,
   { orgId, surveyId, campaignId }: OfCampaign,
   contacts: readonly NewCampaignContact[],
-  at: Date | null = null,
+  at: Date,
 ) {
-  const { count } = await sql`
+  await sql`
     insert into campaign_contacts (org_id, survey_id, campaign_id, contact_id, reason_code, reason, batch_id, created_at)
-    select ${orgId}, ${surveyId}, ${campaignId}, contact_id, reason_code, reason, batch_id,
-           coalesce(${at}::timestamptz, now())
-    from unnest(${contacts.map(({ contact_id }) => contact_id)}::uuid[],
-                ${contacts.map(({ reason_code }) => reason_code)}::text[],
-                ${contacts.map(({ reason }) => reason)}::text[],
-                ${contacts.map(({ batch_id }) => batch_id ?? null)}::uuid[])
-           as new (contact_id, reason_code, reason, batch_id)
+    select ${orgId}, ${surveyId}, ${campaignId}, contact_id, reason_code, reason, batch_id, ${at}
+    from json_to_recordset(${JSON.stringify(contacts)}::text::json)
+           as new (contact_id uuid, reason_code text, reason text, batch_id uuid)
     on conflict on constraint campaign_contacts_once do nothing`;
-  return count;
 }
 
 export async function listWaiting(
@@ -380,15 +353,12 @@ export async function saveDecided(
   { orgId, campaignId }: OrgCampaign,
   decided: readonly NewCampaignContact[],
 ) {
+  const rows = decided.map((each) => ({ ...each, campaign_id: campaignId }));
   await sql`
     update campaign_contacts w
     set batch_id = d.batch_id, reason_code = d.reason_code, reason = d.reason
-    from unnest(${decided.map(({ contact_id }) => contact_id)}::uuid[],
-                ${decided.map(({ batch_id }) => batch_id ?? null)}::uuid[],
-                ${decided.map(({ reason_code }) => reason_code)}::text[],
-                ${decided.map(({ reason }) => reason)}::text[],
-                ${decided.map(() => campaignId)}::uuid[])
-           as d (contact_id, batch_id, reason_code, reason, campaign_id)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+           as d (contact_id uuid, campaign_id uuid, reason_code text, reason text, batch_id uuid)
     where w.contact_id = d.contact_id and w.campaign_id = d.campaign_id and w.org_id = ${orgId}`;
 }
 

@@ -1,59 +1,39 @@
 import { likePattern, type Sql } from '../lib/db/db.ts';
-import { csvLine } from '../lib/export/export.ts';
+import {
+  csvLine,
+  type ExportColumn,
+  exportLine,
+  linesOfRange,
+  pickRange,
+  readLines,
+  readRanges,
+} from '../lib/export/export.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
-import type { Category } from '../survey-types.ts';
 import { isBlocked } from './queries.ts';
 
-const head = ['email', 'status', 'reason', 'reason_code', 'at'];
-
-/** Reads in pages, so that a slow client holds no connection. */
-export async function* exportResults(sql: Sql, orgId: string, campaignId: string) {
-  yield csvLine(head);
-  for await (const results of eachResults(sql, orgId, campaignId)) {
-    yield results
-      .map(({ email, status, reason, reason_code, at }) =>
-        csvLine([email, status, reason, reason_code, at]),
-      )
-      .join('');
-  }
-}
-
-export async function* eachResults(sql: Sql, orgId: string, campaignId: string, atOnce = 1000) {
-  for (let after: string | null = null; ; ) {
-    const rows: (CampaignResult & { row_id: string })[] = await sql<
-      (CampaignResult & { row_id: string })[]
-    >`
-      -- organization: caller
-      select item.*, p.id as row_id
-      from (
-        select *
-        from campaign_contacts
-        where org_id = ${orgId} and campaign_id = ${campaignId}
-          and (${after}::uuid is null
-               or (created_at, id) < (select created_at, id from campaign_contacts where id = ${after}::uuid))
-        order by created_at desc, id desc
-        limit ${atOnce}
-      ) p
-      ${resultItem(sql)}
-      order by p.created_at desc, p.id desc`;
-    yield rows.map(({ row_id: _, ...result }) => result);
-    if (rows.length < atOnce) return;
-    after = rows.at(-1)!.row_id;
-  }
+/** Reads in ranges, so that a slow client holds no connection. */
+export async function* exportResults(sql: Sql, orgId: OrgId, campaignId: string) {
+  const columns: ExportColumn[] = [
+    { name: 'email', value: sql`item.email`, csv: 'text' },
+    { name: 'status', value: sql`item.status` },
+    { name: 'reason', value: sql`item.reason`, csv: 'text' },
+    { name: 'reason_code', value: sql`item.reason_code` },
+    { name: 'at', value: sql`item.at` },
+  ];
+  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId}`;
+  yield csvLine(columns.map(({ name }) => name));
+  yield* readRanges((after) =>
+    readLines(sql`
+      with ${pickRange(sql, rows, after)}
+      select ${linesOfRange(sql, exportLine(sql, 'csv', columns))}
+      from picked p
+      ${resultItem(sql)}`),
+  );
 }
 
 export const resultStatuses = ['waiting', 'sent', 'duplicate', 'invalid', 'failed'] as const;
 export type ResultStatus = (typeof resultStatuses)[number];
-
-export type CampaignResult = {
-  contact_id: string;
-  email: string;
-  status: ResultStatus;
-  reason: string | null;
-  reason_code: string | null;
-  at: string | null;
-};
 
 /** Counting reads every row of a campaign, so larger ones are not counted. */
 const maxCounted = 20_000;
@@ -82,39 +62,6 @@ export async function countResults(
     group by item.status, item.reason_code
     order by people desc, item.reason_code`;
 }
-
-export type FirstResponse = {
-  id: string;
-  score: number;
-  category: Category;
-  comment: string | null;
-  created_at: Date;
-  contact_name: string | null;
-  contact_email: string;
-};
-
-/**
- * The first responses to a campaign. Searches only the first 200 responses to the survey since the start of the
- * campaign.
- */
-export const firstResponses = (
-  sql: Sql,
-  orgId: string,
-  { id, survey_id, started_at }: { id: string; survey_id: string; started_at: string | null },
-) => sql<FirstResponse[]>`
-  select r.id, r.score, r.category, r.comment, r.created_at, c.name as contact_name, c.email as contact_email
-  from (
-    select *
-    from responses
-    where org_id = ${orgId} and survey_id = ${survey_id} and held_reason is null and created_at >= ${started_at}
-    order by created_at, id
-    limit 200
-  ) r
-  join campaign_contacts p on p.contact_id = r.contact_id and p.campaign_id = ${id} and p.org_id = ${orgId}
-  join contacts c on c.id = r.contact_id and c.org_id = ${orgId}
-  where p.batch_id is not null
-  order by r.created_at, r.id
-  limit 3`;
 
 const resultItem = (sql: Sql) => sql`
   join campaigns g on g.id = p.campaign_id and g.org_id = p.org_id

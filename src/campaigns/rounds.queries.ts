@@ -19,28 +19,22 @@ export type RepeatingSurvey = {
   people: PeopleFilter | null;
 };
 
-export async function getZone(sql: Sql, { orgId, surveyId }: OrgSurvey) {
-  const [survey] = await sql<{ zone: string }[]>`
-    select ${zoneOfRounds(sql)} as zone
+/** `repeating` is undefined if the survey has no rounds, is a draft, or was closed by hand. */
+export async function findRepeating(sql: Sql, { orgId, surveyId }: OrgSurvey) {
+  const [survey] = await sql<
+    (Omit<RepeatingSurvey, 'people' | 'repeat'> & { repeat: Repeat | null })[]
+  >`
+    select case when s.status <> 'draft' and s.completed_by is distinct from 'hand' then s.repeat end as repeat,
+           s.send_window, ${zoneOfRounds(sql)} as zone, o.frequency_days,
+           (select id from campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'round') as campaign_id
     from surveys s
     join organizations o on o.id = s.org_id
     where s.org_id = ${orgId} and s.id = ${surveyId}`;
   if (!survey) throw notFound('survey');
-  return survey;
-}
-
-/** Returns undefined if the survey has no rounds, is a draft, or was closed by hand. */
-export async function findRepeating(sql: Sql, { orgId, surveyId }: OrgSurvey) {
-  const [survey] = await sql<Omit<RepeatingSurvey, 'people'>[]>`
-    select s.repeat, s.send_window, ${zoneOfRounds(sql)} as zone, o.frequency_days,
-           (select id from campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'round') as campaign_id
-    from surveys s
-    join organizations o on o.id = s.org_id
-    where s.org_id = ${orgId} and s.id = ${surveyId} and s.repeat is not null
-      and s.status <> 'draft' and s.completed_by is distinct from 'hand'`;
-  if (!survey) return undefined;
-  const { audience = null } = survey.repeat;
-  return { ...survey, people: audience && (await filterOfAudience(sql, orgId, audience)) };
+  const { repeat, zone } = survey;
+  if (!repeat) return { zone };
+  const people = repeat.audience ? await filterOfAudience(sql, orgId, repeat.audience) : null;
+  return { zone, repeating: { ...survey, repeat, people } };
 }
 
 /**
@@ -99,10 +93,8 @@ function planned(sql: Sql, { orgId, surveyId }: OrgSurvey, survey: RepeatingSurv
 const isInAudience = (sql: Sql, orgId: OrgId, people: PeopleFilter) => sql`
   c.email_key in (select p.email_key from ${peopleMatching(sql, orgId, people)})`;
 
-type Blocking = { at: Date; frequencyDays: number | null };
-
 /** Time of the latest email to the address of `p` that the frequency rule counts. */
-const recentAt = (sql: Sql, orgId: string, { frequencyDays }: Omit<Blocking, 'at'>) => sql`
+const recentAt = (sql: Sql, orgId: string, frequencyDays: number | null) => sql`
   (select max(coalesce(m.finished_at, m.claimed_at)) from mails m
    where m.org_id = ${orgId} and m.email_key = p.email_key and m.reminder = 0 and m.blocks_resend
      and m.claimed_at > now() - make_interval(days => ${frequencyDays}::int))`;
@@ -121,7 +113,7 @@ export async function listDueRounds(
 ) {
   const { orgId, surveyId } = survey;
   const { frequency_days: frequencyDays } = repeating;
-  const isBlocked = sql`(${isSuppressed(sql, orgId)} or ${recentAt(sql, orgId, { frequencyDays })} is not null)`;
+  const isBlocked = sql`(${isSuppressed(sql, orgId)} or ${recentAt(sql, orgId, frequencyDays)} is not null)`;
   const isRecorded = sql`
     exists (select from blocked_mails b
             where b.org_id = ${orgId} and b.email_key = p.email_key and b.survey_id = ${surveyId}
@@ -150,7 +142,6 @@ export async function countInRounds(
   ).count;
 }
 
-/** Counts contacts that rounds have asked since the start of the day. */
 export async function countAsked(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -177,7 +168,7 @@ export async function countByDay(
   return await sql<{ date: string; count: number }[]>`
     with ${planned(sql, survey, repeating)}, askable as (
       select case when ${frequencyDays}::int is null then p.local_at
-                  else greatest(p.local_at, (${recentAt(sql, orgId, { frequencyDays })}
+                  else greatest(p.local_at, (${recentAt(sql, orgId, frequencyDays)}
                                              + make_interval(days => ${frequencyDays}::int)) at time zone p.zone) end as at
       from planned p
       where p.local_at < ${today}::date + ${days}::int and not ${isSuppressed(sql, orgId)}

@@ -1,30 +1,27 @@
 import { startRounds } from '../contacts/rounds.ts';
 import { Refusal } from '../errors.ts';
 import { inTransaction, type Sql } from '../lib/db/db.ts';
-import { addUsage, lockUsage, readUsage } from '../organizations/queries.ts';
+import { lockUsage, readUsage } from '../organizations/queries.ts';
 import { addAudience } from '../people/audience.ts';
 import type { PeopleFilter } from '../people/filter.ts';
 import { addDays, localDay } from '../responses/period.ts';
 import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
 import { getOrgSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
-import { type AdvanceTools, enqueueTurn, isMailed } from './advance.ts';
+import { type AdvanceTools, enrollContacts, isMailed } from './advance.ts';
 import { cycleTables, fitDays, maxPerDay, openDays, type ScheduledDay } from './cycle.ts';
 import {
   type AskableContact,
   type AutomaticSurvey,
-  countEnrolled,
   judgementsOf,
   judgeSome,
   saveAutomation,
 } from './judge.ts';
-import { insertCampaignContacts } from './queries.ts';
 import {
   countAsked,
   countByDay,
   countInRounds,
   findRepeating,
   forgetBlocked,
-  getZone,
   listDueRounds,
   type RepeatingSurvey,
 } from './rounds.queries.ts';
@@ -38,7 +35,7 @@ const maxPerRun = 1_000_000;
 /** Asks the contacts whose round is due, up to the daily and monthly limits. The rest stays due. */
 export async function askRounds(tools: AdvanceTools, automatic: AutomaticSurvey, now: Date) {
   const survey = { orgId: automatic.org_id, surveyId: automatic.survey_id };
-  const repeating = await findRepeating(tools.db, survey);
+  const { repeating } = await findRepeating(tools.db, survey);
   if (!repeating) return;
   if (repeating.people) await addPeople(tools, survey, repeating.people);
   const usage = await readUsage(tools.db, survey.orgId, now);
@@ -124,15 +121,9 @@ async function enrollRound(
   const contactIds = [...started, ...begun].map(({ id }) => id);
   if (contactIds.length > 0) {
     if (started.length > 0) await reopenSurvey(tx, orgId, surveyId);
-    const ids = { ...survey, campaignId: campaign.id };
-    await forgetBlocked(tx, ids, contactIds);
+    await forgetBlocked(tx, { orgId, campaignId: campaign.id }, contactIds);
     const rows = contactIds.map((contact_id) => ({ contact_id, reason_code: null, reason: null }));
-    const enrolled = await insertCampaignContacts(tx, ids, rows, now);
-    const turn = campaign.turn + 1;
-    await addUsage(tx, orgId, settings.month, enrolled);
-    const counts = { total: enrolled, waiting: enrolled, month: settings.month, turn };
-    await countEnrolled(tx, { ...enrollment, campaign }, counts);
-    await enqueueTurn(tx, { org_id: orgId, id: campaign.id, turn }, now);
+    await enrollContacts(tx, { ...enrollment, campaign }, { rows, month: settings.month });
   }
   return contactIds.length < room;
 }
@@ -155,11 +146,10 @@ export async function scheduleOf(
   { db, now = () => new Date() }: AdvanceTools,
   survey: OrgSurvey,
 ): Promise<ScheduledDay[]> {
-  const { zone } = await getZone(db, survey);
+  const { zone, repeating } = await findRepeating(db, survey);
   const at = now();
   const today = localDay(at, zone);
   const dates = Array.from({ length: scheduledDays }, (_, day) => addDays(today, day));
-  const repeating = await findRepeating(db, survey);
   if (!repeating) return dates.map((date) => ({ date, count: 0 }));
   const counted = await countByDay(db, survey, { repeating, today, days: scheduledDays });
   const counts = new Map(counted.map(({ date, count }) => [date, count]));

@@ -54,7 +54,7 @@ const Paragraph = (maxLength: number) =>
     'must be text without control characters',
   );
 
-const Name = LineOfText(maxNameLength);
+export const Name = LineOfText(maxNameLength);
 const Type = v.picklist(surveyTypes, `must be one of ${surveyTypes.join(', ')}`);
 const Audience = described(
   v.nullable(v.literal('employee', 'must be employee or null')),

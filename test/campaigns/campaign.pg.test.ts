@@ -10,10 +10,9 @@ import {
   stopCampaign,
 } from '../../src/campaigns/campaign.ts';
 import { findCampaign, listDelayed } from '../../src/campaigns/queries.ts';
-import { eachResults } from '../../src/campaigns/results.ts';
 import { inTransaction, one } from '../../src/lib/db/db.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
-import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
+import { allResults, campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -36,7 +35,7 @@ async function scene({ says, organization = {}, survey = {}, people = 10 }: Opti
     ...runner,
     create: (wish = {}) => createCampaign(runner.tools, by, { surveyId, ...wish }),
     find: async (id: string) => (await findCampaign(db, orgId, id))!,
-    results: async (id: string) => (await eachResults(db, orgId, id).next()).value!,
+    results: (id: string) => allResults(db, orgId, id),
     used: async () =>
       (await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`).reduce(
         (sum, { used }) => sum + used,

@@ -4,9 +4,8 @@ import { commandWriter } from '../../src/audit/acts.ts';
 import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import { createCampaign, pauseCampaign, stopCampaign } from '../../src/campaigns/campaign.ts';
 import { findCampaign } from '../../src/campaigns/queries.ts';
-import { eachResults } from '../../src/campaigns/results.ts';
 import { one } from '../../src/lib/db/db.ts';
-import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
+import { allResults, campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
 import { accepted } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -27,8 +26,7 @@ async function scene(says: Says = accepted) {
     },
     create: (surveyId: string) => createCampaign(runner.tools, by, { surveyId }),
     find: async (id: string) => (await findCampaign(db, orgId, id))!,
-    statuses: async (id: string) =>
-      (await eachResults(db, orgId, id).next()).value!.map(({ status }) => status),
+    statuses: async (id: string) => (await allResults(db, orgId, id)).map(({ status }) => status),
     used: async () =>
       one(await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`).used,
   };

@@ -1,26 +1,20 @@
 import type { Context } from 'hono';
 import { notFound, toSentence } from '../../errors.ts';
 import { type Page, readList } from '../../lib/paging/page.ts';
-import { getOrganization } from '../../organizations/queries.ts';
 import { listSegments } from '../../people/segments.ts';
-import { ResponseRow } from '../../responses/response-row.tsx';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { percentage } from '../../survey-types.ts';
-import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
+import { getOrgSurvey } from '../../surveys/queries.ts';
 import { Breakable, Confirm, State, Time, toneOf } from '../../web/app/badges.tsx';
 import { Bar, Funnel, StackedBar } from '../../web/app/drawings.tsx';
 import { Field, LinkButton, Select } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
-import { renderScreen } from '../../web/app/screen.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
-import type { CampaignRecord } from '../api.ts';
+import type { CampaignRecord, CampaignResult } from '../api.ts';
 import { type CampaignRun, findRun } from '../queries.ts';
 import {
-  type CampaignResult,
   countResults,
-  type FirstResponse,
-  firstResponses,
   listResults,
   type ResultCount,
   type ResultStatus,
@@ -28,16 +22,7 @@ import {
 } from '../results.ts';
 import { nextOpening } from '../rules.ts';
 import { audienceText } from './audience.tsx';
-import {
-  emptyStateOf,
-  reasonText,
-  resultWords,
-  runTitle,
-  Sum,
-  sendTitle,
-  statusWords,
-  trailOf,
-} from './send.tsx';
+import { reasonText, resultWords, runTitle, Sum, sendTitle, statusWords } from './send.tsx';
 
 type CampaignIds = { surveyId: string; campaignId: string };
 
@@ -48,20 +33,25 @@ export async function showCampaign(
   { db, now }: AdvanceTools,
   { page, filter, ...ids }: CampaignIds & { page: Page; filter: OutcomeFilter },
 ) {
-  const { orgId, slug, survey, campaign, here } = await find(c, db, ids);
-  const [results, counts, first] = await Promise.all([
+  const { orgId, survey, campaign, here } = await find(c, db, ids);
+  const [results, counts] = await Promise.all([
     readList<CampaignResult>(
       db,
       listResults(db, orgId, { campaignId: campaign.id, page, ...filter }),
     ),
     countResults(db, orgId, campaign),
-    firstResponses(db, orgId, campaign),
   ]);
   const total = (results as { meta?: { total: number } }).meta?.total ?? 0;
-  const { time_zone: timeZone } = await getOrganization(db, orgId);
   const isAutomatic = campaign.kind !== 'campaign';
   const every = isOn(campaign) && !isAutomatic ? liveSeconds : undefined;
-  const addressAt = addressOf(here, filter);
+  const addressAt = (number: number) => {
+    const query = new URLSearchParams({
+      ...(filter.search && { search: filter.search }),
+      ...(filter.status && { status: filter.status }),
+      ...(number > 1 && { page: String(number) }),
+    });
+    return query.size === 0 ? here : `${here}?${query}`;
+  };
   const at = now?.() ?? new Date();
   const canControl = c.var.organization.role !== 'viewer';
   const audience =
@@ -72,12 +62,16 @@ export async function showCampaign(
     <>
       <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
         <Progress
-          {...{ campaign, audience, here, timeZone, isAutomatic, now: at, name }}
+          {...{ campaign, audience, here, isAutomatic, now: at, name }}
           opensAt={nextOpening(survey.send_window, at)}
           canControl={canControl}
         />
-        <Answers {...{ survey, campaign, counts, first }} organization={`/o/${slug}`} />
-        {counts === null ? null : <Reasons counts={counts} />}
+        {counts === null ? null : (
+          <>
+            <ResponseRate sent={campaign.sent} counts={counts} />
+            <Reasons counts={counts} />
+          </>
+        )}
       </Live>
       <Outcomes
         {...{ campaign, results: results.data, page, total, filter, here, canControl }}
@@ -93,19 +87,8 @@ export async function showCampaign(
   });
 }
 
-const addressOf =
-  (here: string, { search, status }: OutcomeFilter) =>
-  (page: number) => {
-    const query = new URLSearchParams({
-      ...(search && { search }),
-      ...(status && { status }),
-      ...(page > 1 && { page: String(page) }),
-    });
-    return query.size === 0 ? here : `${here}?${query}`;
-  };
-
 export async function showStop(c: Context<ScreenEnv>, { db }: AdvanceTools, ids: CampaignIds) {
-  const { campaign, here, trail } = await find(c, db, ids);
+  const { survey, campaign, here } = await find(c, db, ids);
   const title = `Stop ${campaign.name}`;
   const body = (
     <Confirm action={`${here}/stop`} button="Stop" cancel={here}>
@@ -116,7 +99,7 @@ export async function showStop(c: Context<ScreenEnv>, { db }: AdvanceTools, ids:
       </p>
     </Confirm>
   );
-  return renderScreen(c, { title, section: 'surveys', body, trail });
+  return renderSurveyScreen(c, { survey, tab: 'send', title, body });
 }
 
 async function find(
@@ -125,13 +108,10 @@ async function find(
   { surveyId, campaignId }: CampaignIds,
 ) {
   const { id: orgId, slug } = c.var.organization;
-  const base = `/o/${slug}/surveys`;
   const survey = await getOrgSurvey(db, orgId, surveyId);
   const campaign = await findRun(db, orgId, campaignId);
   if (campaign?.survey_id !== surveyId) throw notFound('campaign');
-  const sendPath = `${base}/${surveyId}/send`;
-  const trail = [...trailOf(base, survey), { text: 'Send', href: sendPath }];
-  return { orgId, slug, survey, campaign, here: `${sendPath}/${campaignId}`, trail };
+  return { orgId, survey, campaign, here: `/o/${slug}/surveys/${surveyId}/send/${campaignId}` };
 }
 
 const outcomesId = 'outcomes';
@@ -199,7 +179,7 @@ const Filter = ({ filter, here }: Pick<OutcomesProps, 'filter' | 'here'>) => (
       value={filter.status ?? ''}
       options={[
         { value: '', text: 'Any outcome' },
-        ...resultStatuses.map((status) => ({ value: status, text: resultWords[status][1] })),
+        ...resultStatuses.map((value) => ({ value, text: resultWords[value][1] })),
       ]}
     />
     <button type="submit">Search</button>
@@ -208,10 +188,10 @@ const Filter = ({ filter, here }: Pick<OutcomesProps, 'filter' | 'here'>) => (
 
 function Empty({ campaign, isFiltered }: { campaign: CampaignRun; isFiltered: boolean }) {
   if (isFiltered) return <EmptyState title="No contacts match" />;
-  const [title, means] = emptyStateOf(campaign);
+  if (campaign.kind !== 'campaign') return <EmptyState title="No contacts due yet" />;
   return (
-    <EmptyState title={title}>
-      <p>{means}</p>
+    <EmptyState title="Not started yet">
+      <p>Recipients are chosen when it starts.</p>
     </EmptyState>
   );
 }
@@ -243,12 +223,10 @@ function Reason({ status, reason, reason_code }: CampaignResult) {
 
 type ProgressProps = {
   campaign: CampaignRun;
-  /** Null for the pending contacts of the survey. */
   audience: string | null;
   /** Null if it is the name of the survey. */
   name: string | null;
   here: string;
-  timeZone: string;
   canControl: boolean;
   /** Time when the send window opens, or the current time if it is open. */
   opensAt: Date;
@@ -261,9 +239,8 @@ const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status ==
 
 function Progress(props: ProgressProps) {
   const { campaign, audience, canControl, name } = props;
-  const { total, duplicates, invalid, sent, failed, remaining, started_at } = campaign;
+  const { duplicates, invalid, sent, failed, remaining, started_at } = campaign;
   const [kind, word] = statusWords[campaign.status];
-  const mails = total - duplicates - invalid;
   return (
     <section class="card" aria-labelledby="running">
       <div class="title">
@@ -277,7 +254,7 @@ function Progress(props: ProgressProps) {
         )}
       </div>
       <p role="status">
-        <Standing {...props} mails={mails} />
+        <Standing {...props} />
       </p>
       {audience === null ? null : (
         <p class="sub">
@@ -303,46 +280,8 @@ function Progress(props: ProgressProps) {
   );
 }
 
-type AnswersProps = {
-  survey: Pick<ManagedSurvey, 'id' | 'type'>;
-  campaign: CampaignRun;
-  counts: readonly ResultCount[] | null;
-  first: readonly FirstResponse[];
-  /** The path of the organization. */
-  organization: string;
-};
-
-function Answers({ survey, campaign: { sent }, counts, first, organization }: AnswersProps) {
-  if (sent === 0) return null;
-  const responses = `${organization}/responses`;
-  return (
-    <div class={counts && first.length > 0 ? 'grid half level' : 'stack'}>
-      {counts ? <ResponseRate sent={sent} counts={counts} /> : null}
-      {first.length === 0 ? null : (
-        <section class="card" aria-labelledby="first">
-          <div class="title">
-            <h2 id="first">First responses</h2>
-            <a href={`${responses}?survey_id=${survey.id}`}>All responses</a>
-          </div>
-          <ul class="rows">
-            {first.map(({ id, contact_name, contact_email, ...response }) => (
-              <li>
-                <ResponseRow
-                  response={{ ...response, type: survey.type }}
-                  href={`${responses}/${id}`}
-                  title={contact_name ?? contact_email}
-                  person={contact_name ?? contact_email}
-                />
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </div>
-  );
-}
-
 function ResponseRate({ sent, counts }: { sent: number; counts: readonly ResultCount[] }) {
+  if (sent === 0) return null;
   const mailed = counts.filter(({ status }) => status === 'sent');
   const sum = (of: 'bounced' | 'responded') => mailed.reduce((all, each) => all + each[of], 0);
   const responded = sum('responded');
@@ -367,7 +306,6 @@ function ResponseRate({ sent, counts }: { sent: number; counts: readonly ResultC
   );
 }
 
-/** Contacts without an email, by reason. */
 function Reasons({ counts }: { counts: readonly ResultCount[] }) {
   const rows = counts.filter(({ reason_code }) => reason_code !== null);
   if (rows.length === 0) return null;
@@ -410,72 +348,49 @@ function Controls({ campaign, here, isAutomatic }: ProgressProps) {
   );
 }
 
-function Standing(props: ProgressProps & { mails: number }) {
-  const { campaign, mails, opensAt, now, isAutomatic } = props;
-  const { status, sent, finished_at, reason } = campaign;
-  if (status === 'scheduled') return <Scheduled {...props} />;
-  const done = (
-    <span class="figure block">
-      {count(sent)} <small>of {counted(mails, 'email')} sent</small>
-    </span>
-  );
-  if (status === 'running' && opensAt > now) {
-    return (
-      <>
-        {done} Outside sending hours. Continues <Time at={opensAt} />.
-      </>
-    );
-  }
-  if (status === 'running' && reason) {
-    return (
-      <>
-        {done} The mail server is not accepting emails right now. Retrying: {reason}
-      </>
-    );
-  }
-  if (status === 'running') {
-    return (
-      <>
-        {done} {isAutomatic ? '' : timeLeft(campaign, now)}
-      </>
-    );
-  }
+function Standing({ campaign, opensAt, now, isAutomatic }: ProgressProps) {
+  const { status, total, duplicates, invalid, sent, send_at, per_hour, reason } = campaign;
   if (status === 'refused') return <strong>Refused: {reason}.</strong>;
+  if (status === 'scheduled') {
+    return (
+      <>
+        <strong>Scheduled.</strong> Starts {send_at ? <Time at={send_at} /> : 'soon'}
+        {per_hour === null ? '' : `, with ${counted(per_hour, 'email')} per hour`}.
+      </>
+    );
+  }
+  const next = () => {
+    if (status !== 'running') return <Ended {...campaign} />;
+    if (opensAt > now) {
+      return (
+        <>
+          Outside sending hours. Continues <Time at={opensAt} />.
+        </>
+      );
+    }
+    if (reason) return `The mail server is not accepting emails right now. Retrying: ${reason}`;
+    return isAutomatic ? '' : timeLeft(campaign, now);
+  };
   return (
     <>
-      {done}{' '}
-      {finished_at ? (
-        <>
-          {status === 'stopped' ? 'Stopped' : 'Finished'} <Time at={finished_at} />.{' '}
-        </>
-      ) : null}
-      {reason ? toSentence(reason) : null}
+      <span class="figure block">
+        {count(sent)} <small>of {counted(total - duplicates - invalid, 'email')} sent</small>
+      </span>{' '}
+      {next()}
     </>
   );
 }
 
-/** Also shows the organization's time zone, in which the time was entered. */
-function Scheduled({ campaign: { send_at, per_hour }, timeZone }: ProgressProps) {
-  return (
-    <>
-      <strong>Scheduled.</strong>{' '}
-      {send_at ? (
-        <>
-          Starts <Time at={send_at} />
-          {`, at ${clockIn(timeZone, send_at)} in ${timeZone}`}
-        </>
-      ) : (
-        'Starts soon'
-      )}
-      {per_hour === null ? '' : `, with ${counted(per_hour, 'email')} per hour`}.
-    </>
-  );
-}
-
-const clockIn = (timeZone: string, at: string) =>
-  new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(
-    new Date(at),
-  );
+const Ended = ({ status, finished_at, reason }: CampaignRun) => (
+  <>
+    {finished_at ? (
+      <>
+        {status === 'stopped' ? 'Stopped' : 'Finished'} <Time at={finished_at} />.{' '}
+      </>
+    ) : null}
+    {reason ? toSentence(reason) : null}
+  </>
+);
 
 /** Estimated from the pace, or from the speed so far. */
 function timeLeft({ remaining, sent, per_hour, started_at }: CampaignRecord, now: Date): string {

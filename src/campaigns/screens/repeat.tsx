@@ -31,7 +31,7 @@ import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import type { ScheduledDay } from '../cycle.ts';
 import { scheduleOf } from '../rounds.ts';
-import { audienceOf, audienceOptions, choiceOf, filterOf, segmentDeleted } from './audience.tsx';
+import { audienceOf, audienceOptions, choiceOf, filterOf } from './audience.tsx';
 
 const numberIn = <const S extends v.GenericSchema<number, number>>(schema: S) =>
   optionalText(v.pipe(v.string(), v.toNumber('must be a number'), schema));
@@ -43,7 +43,6 @@ const RepeatFields = v.object({
   audience: v.optional(v.string(), ''),
 });
 
-/** Rounds of a survey: below `/o/:slug/surveys/:id/repeat`. */
 export const repeatScreens = (tools: AdvanceTools) =>
   new Hono<ScreenEnv>()
     .get('/:id/repeat', async (c) => showRepeat(c, tools, await surveyOf(c, tools), emptyForm()))
@@ -59,7 +58,8 @@ export const repeatScreens = (tools: AdvanceTools) =>
       const isStored = choice === choiceOf(stored);
       const segments = await listSegments(tools.db, editor.orgId);
       if (!isStored && !filterOf(choice, segments).isKnown) {
-        const mistakes = await withFieldError(c, { audience: segmentDeleted });
+        const audience = 'This segment was deleted. Choose another audience.';
+        const mistakes = await withFieldError(c, { audience });
         return await showRepeat(c, tools, survey, mistakes);
       }
       // The form cannot change a filter, but keeps it.

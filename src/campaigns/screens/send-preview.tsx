@@ -1,33 +1,25 @@
 import { State } from '../../web/app/badges.tsx';
-import { Field, LinkButton } from '../../web/app/forms.tsx';
+import { Field } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { count } from '../../web/app/lists.tsx';
 import type { JudgementView } from '../campaign.ts';
-import type { JudgedContact } from '../judge.ts';
-
-type RecipientSearch = {
-  /** Part of an address or a name. */
-  text: string;
-  matches: readonly JudgedContact[];
-};
 
 type PreviewProps = {
   judgement: JudgementView;
-  /** The chosen recipient, or the first one. */
+  /** The recipient that was searched for, or the first one. */
   reader: JudgementView['reader'];
-  search: RecipientSearch;
-  /** The reviewed audience. */
+  text: string;
+  /** False if the text matches no recipient. */
+  isFound: boolean;
   audience: string;
-  /** Path of the survey. */
   survey: string;
   canTest: boolean;
 };
 
-/** The email of one recipient, a search for others, a test email, and placeholders without a value. */
 export function SendPreview(props: PreviewProps) {
-  const { judgement, reader, search, audience, survey, canTest } = props;
+  const { judgement, reader, text, isFound, audience, survey, canTest } = props;
   if (!reader) return null;
-  const kept: Record<string, string> = audience === '' ? {} : { audience };
+  const query = audience === '' ? '' : `?${new URLSearchParams({ audience })}`;
   return (
     <section class="preview" id="mail" aria-labelledby="mail-title">
       <div class="spread">
@@ -38,7 +30,7 @@ export function SendPreview(props: PreviewProps) {
           </p>
         </div>
         {canTest ? (
-          <form method="post" action={`${survey}/test-mail?${new URLSearchParams(kept)}`}>
+          <form method="post" action={`${survey}/test-mail${query}`}>
             <input type="hidden" name="contact_id" value={reader.id} />
             <button type="submit">
               <Icon name="send" />
@@ -47,34 +39,8 @@ export function SendPreview(props: PreviewProps) {
           </form>
         ) : null}
       </div>
-      <Chooser reader={reader} search={search} kept={kept} here={`${survey}/send`} />
-      {/* After the controls, because the Tab key stops at each link of the email. */}
-      <div class="letterbox">
-        <iframe src={`${survey}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
-      </div>
-      <Placeholders fallbacks={judgement.fallbacks} />
-    </section>
-  );
-}
-
-type ChooserProps = Pick<PreviewProps, 'search'> & {
-  reader: NonNullable<PreviewProps['reader']>;
-  /** Parameters of the page. */
-  kept: Readonly<Record<string, string>>;
-  here: string;
-};
-
-/** A search for another recipient, which works without script. */
-function Chooser({ reader, search: { text, matches }, kept, here }: ChooserProps) {
-  const recipients = matches.filter(({ judgement }) => 'send' in judgement);
-  const [skipped] = matches.filter(({ judgement }) => !('send' in judgement));
-  const others = recipients.filter(({ id }) => id !== reader.id);
-  return (
-    <>
-      <form method="get" action={`${here}#mail`} class="test">
-        {Object.entries(kept).map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
+      <form method="get" action={`${survey}/send#mail`} class="test">
+        {audience === '' ? null : <input type="hidden" name="audience" value={audience} />}
         <Field
           name="recipient"
           label="Another recipient"
@@ -85,37 +51,19 @@ function Chooser({ reader, search: { text, matches }, kept, here }: ChooserProps
         />
         <button type="submit">Show</button>
       </form>
-      {text !== '' && recipients.length === 0 ? (
+      {isFound ? null : (
         <p role="status" class="sub">
-          {skipped ? (
-            <>
-              <bdi>{skipped.email}</bdi> won’t get this email: {reasonOf(skipped)}.
-            </>
-          ) : (
-            <>
-              No recipient matches “<bdi>{text}</bdi>”.
-            </>
-          )}
+          No recipient matches “<bdi>{text}</bdi>”.
         </p>
-      ) : null}
-      {text !== '' && others.length > 0 ? (
-        <div class="tags">
-          <span class="sub">Also matching:</span>
-          {others.map(({ email }) => (
-            <LinkButton
-              href={`${here}?${new URLSearchParams({ ...kept, recipient: email })}#mail`}
-              text={<bdi>{email}</bdi>}
-              kind="quiet"
-            />
-          ))}
-        </div>
-      ) : null}
-    </>
+      )}
+      {/* After the controls, because the Tab key stops at each link of the email. */}
+      <div class="letterbox">
+        <iframe src={`${survey}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
+      </div>
+      <Placeholders fallbacks={judgement.fallbacks} />
+    </section>
   );
 }
-
-const reasonOf = ({ judgement }: JudgedContact) =>
-  'send' in judgement ? '' : judgement.reason.replace(/\.$/, '');
 
 function Placeholders({ fallbacks }: Pick<JudgementView, 'fallbacks'>) {
   if (fallbacks.length === 0) return null;

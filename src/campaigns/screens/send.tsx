@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
-import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { capital, notFound } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
+import { isInCalendar } from '../../lib/validation/parse.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import { listSegments, type Segment, versionOfSegment } from '../../people/segments.ts';
 import { findReader } from '../../sends/test-mail.ts';
@@ -18,15 +18,13 @@ import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
-import { searchAskable } from '../judge.ts';
-import { type CampaignRun, latestCampaigns, listAutomations } from '../queries.ts';
+import { findRecipient } from '../judge.ts';
+import { type CampaignRun, listRuns } from '../queries.ts';
 import { audienceOptions, filterOf, pendingContacts } from './audience.tsx';
 import { repeatText } from './repeat.tsx';
 import { SendPreview } from './send-preview.tsx';
 
 export const sendTitle = (survey: string) => `Send ${survey}`;
-
-const campaignsShown = 20;
 
 export async function showSend(
   c: Context<ScreenEnv>,
@@ -39,35 +37,19 @@ export async function showSend(
   const segments = await listSegments(db, orgId);
   const audience = String(form.typed['audience'] ?? c.req.query('audience') ?? '');
   const { filter, segment, isKnown } = filterOf(audience, segments);
-  if (!isKnown && c.req.method === 'GET') throw notFound('segment');
+  if (!isKnown) throw notFound('segment');
   const base = `/o/${slug}/surveys`;
   const here = `${base}/${surveyId}/send`;
-  const render = (body: Child) =>
-    renderSurveyScreen(c, { survey, tab: 'send', title: sendTitle(survey.name), body, status });
-  const audienceForm = (
-    <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
-  );
-  if (!isKnown) {
-    return render(
-      <>
-        <FormErrors form={form} />
-        {audienceForm}
-      </>,
-    );
-  }
-  const [judgement, organization, campaigns, runs] = await Promise.all([
+  const [judgement, organization, runs] = await Promise.all([
     viewJudgement(db, { orgId, surveyId }, filter),
     getOrganization(db, orgId),
-    latestCampaigns(db, { orgId, surveyId }, campaignsShown),
-    listAutomations(db, { orgId, surveyId }),
+    listRuns(db, { orgId, surveyId }),
   ]);
   const text = c.req.query('recipient')?.trim() ?? '';
   const rules = { text, frequencyDays: organization.frequency_days, filter };
-  const matches = text === '' ? [] : await searchAskable(db, { orgId, surveyId }, rules);
-  const chosen = matches.find(({ judgement }) => 'send' in judgement);
-  const reader = chosen
-    ? ((await findReader(db, { orgId, surveyId }, chosen.id)) ?? judgement.reader)
-    : judgement.reader;
+  const match = text === '' ? undefined : await findRecipient(db, { orgId, surveyId }, rules);
+  const chosen = match && (await findReader(db, { orgId, surveyId }, match.id));
+  const reader = chosen ?? judgement.reader;
   const paths = {
     contacts: `${base}/${surveyId}/contacts`,
     edit: `${base}/${surveyId}/edit`,
@@ -75,12 +57,14 @@ export async function showSend(
   };
   const isEditor = role !== 'viewer';
   const query = audience === '' ? '' : `?${new URLSearchParams({ audience })}`;
-  return render(
+  const body = (
     <>
       <div class={reader ? 'grid editor' : undefined}>
         <div class="stack">
           <Recipients judgement={judgement} isAudience={audience !== ''} />
-          {isEditor ? audienceForm : null}
+          {isEditor ? (
+            <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
+          ) : null}
           <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
           <SendForm
             {...{ survey, judgement, reader, form, here, paths, audience, segment }}
@@ -89,75 +73,60 @@ export async function showSend(
           />
         </div>
         <SendPreview
-          {...{ judgement, reader, audience }}
-          search={{ text, matches }}
+          {...{ judgement, reader, audience, text }}
+          isFound={text === '' || chosen !== undefined}
           survey={`${base}/${surveyId}`}
           canTest={isEditor}
         />
       </div>
-      <Campaigns campaigns={campaigns} here={here} />
-      <AutomaticSends runs={runs} here={here} />
-    </>,
+      <Campaigns runs={runs} here={here} />
+    </>
   );
+  return renderSurveyScreen(c, {
+    survey,
+    tab: 'send',
+    title: sendTitle(survey.name),
+    body,
+    status,
+  });
 }
 
-export const trailOf = (base: string, survey: { id: string; name: string }) => [
-  { text: 'Surveys', href: base },
-  { text: survey.name, href: `${base}/${survey.id}` },
-  { text: 'Contacts', href: `${base}/${survey.id}/contacts` },
-];
-
-function Campaigns({ campaigns, here }: { campaigns: readonly CampaignRecord[]; here: string }) {
-  if (campaigns.length === 0) return null;
+function Campaigns({ runs, here }: { runs: readonly CampaignRun[]; here: string }) {
+  if (runs.length === 0) return null;
   return (
     <section class="card" aria-labelledby="campaigns">
       <h2 id="campaigns">Campaigns</h2>
       <DataTable
-        caption="Campaigns of this survey, newest first"
+        caption="Campaigns, automatic sends and reminders of this survey"
         nowrap
-        columns={[{ head: 'Start' }, { head: 'Status', phone: 'beside' }, ...countHeads]}
-        rows={campaigns.map((each) => ({ cells: cellsOf(each, here) }))}
+        columns={[
+          'Campaign',
+          { head: 'Status', phone: 'beside' },
+          { head: 'Sent', number: true },
+          { head: 'Failed', number: true },
+          { head: 'Skipped', number: true },
+          { head: 'Waiting', number: true },
+        ]}
+        rows={runs.map((each) => ({ cells: cellsOf(each, here) }))}
       />
     </section>
   );
 }
 
-const countHeads = [
-  { head: 'Sent', number: true },
-  { head: 'Failed', number: true },
-  { head: 'Skipped', number: true },
-  { head: 'Waiting', number: true },
-];
-
-function AutomaticSends({ runs, here }: { runs: readonly CampaignRun[]; here: string }) {
-  if (runs.length === 0) return null;
-  return (
-    <section class="card" aria-labelledby="automatic">
-      <h2 id="automatic">Automatic sends and reminders</h2>
-      <DataTable
-        caption="Automatic sends and reminders"
-        nowrap
-        columns={[{ head: 'Name' }, ...countHeads]}
-        rows={runs.map((run) => ({
-          cells: [<a href={`${here}/${run.id}`}>{runTitle(run)}</a>, ...countsOf(run)],
-        }))}
-      />
-    </section>
-  );
-}
-
-const countsOf = ({ sent, failed, duplicates, invalid, remaining }: CampaignRecord) =>
-  [sent, failed, duplicates + invalid, remaining].map((each) => count(each));
-
-function cellsOf(campaign: CampaignRecord, here: string) {
-  const [kind, word] = statusWords[campaign.status];
+function cellsOf(run: CampaignRun, here: string) {
+  const { id, kind, name, status, sent, failed, duplicates, invalid, remaining } = run;
+  const [state, word] = statusWords[status];
   return [
-    <a href={`${here}/${campaign.id}`}>
-      <Time at={campaign.started_at ?? campaign.send_at ?? campaign.created_at} />
-      <span class="hidden">, {campaign.name}</span>
+    <a href={`${here}/${id}`}>
+      {kind === 'campaign' ? (
+        <Time at={run.started_at ?? run.send_at ?? run.created_at} />
+      ) : (
+        runTitle(run)
+      )}
+      <span class="hidden">, {name}</span>
     </a>,
-    <State kind={kind}>{neverStarted(campaign) ? `${word} before it started` : word}</State>,
-    ...countsOf(campaign),
+    <State kind={state}>{neverStarted(run) ? `${word} before it started` : word}</State>,
+    ...[sent, failed, duplicates + invalid, remaining].map((each) => count(each)),
   ];
 }
 
@@ -278,7 +247,7 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
         ]}
         rows={reasons.map((reason) => ({
           cells: [
-            <Reason reason={reason} csv={csv} />,
+            <Reason {...reason} />,
             <span class="soft">{reasonText(reason.code).advice}</span>,
             count(reason.people),
           ],
@@ -288,13 +257,7 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
   );
 }
 
-function Reason({
-  reason: { code, people, examples },
-  csv,
-}: {
-  reason: JudgementView['reasons'][number];
-  csv: string;
-}) {
+function Reason({ code, people, examples }: JudgementView['reasons'][number]) {
   const { reason } = reasonText(code);
   const more = people - examples.length;
   if (examples.length === 0) return <span title={code}>{reason}</span>;
@@ -308,11 +271,7 @@ function Reason({
             {example.remark ? `, ${example.remark}` : ''}
           </li>
         ))}
-        {more > 0 ? (
-          <li>
-            <LinkButton href={csv} text={counted(more, 'more', 'more')} kind="quiet" />
-          </li>
-        ) : null}
+        {more > 0 ? <li>{counted(more, 'more', 'more')}</li> : null}
       </ul>
     </details>
   );
@@ -384,40 +343,14 @@ export const resultWords = {
   failed: ['failed', 'Failed'],
 } as const;
 
-export function emptyStateOf({
-  kind,
-  after_days,
-  audience,
-}: CampaignRun): [title: string, means: string] {
-  const days = counted(after_days ?? 0, 'day');
-  if (kind === 'reminder') {
-    return [
-      'No reminders due yet',
-      `Contacts are reminded ${days} after the email if they have not responded.`,
-    ];
-  }
-  if (kind === 'asking') {
-    return ['No contacts due yet', `Contacts are asked ${days} after they were added.`];
-  }
-  if (kind === 'round') {
-    return ['No contacts due yet', `Contacts are asked again ${days} after they were last asked.`];
-  }
-  const means = audience
-    ? 'Recipients are chosen when it starts, including people who match by then.'
-    : 'Recipients are chosen when it starts, including contacts added by then.';
-  return ['Not started yet', means];
-}
-
 type SendFormProps = {
   survey: ManagedSurvey;
   judgement: JudgementView;
-  /** The recipient in the preview. */
   reader: JudgementView['reader'];
   timeZone: string;
   form: FormState;
   here: string;
   paths: { contacts: string; edit: string; repeat: string };
-  /** The reviewed audience. */
   audience: string;
   segment: Segment | undefined;
   canSend: boolean;
@@ -492,13 +425,7 @@ function Mail({ survey, judgement, reader, paths: { edit, repeat }, canSend }: S
       <Facts
         facts={[
           ['From', <bdi>{`${survey.from_name}, ${survey.from_email}`}</bdi>],
-          [
-            'Subject',
-            <>
-              <bdi>{subjectFor(survey, reader)}</bdi>{' '}
-              {reader || canSend ? <a href={reader ? '#mail' : edit}>View email</a> : null}
-            </>,
-          ],
+          ['Subject', <bdi>{subjectFor(survey, reader)}</bdi>],
           [
             'This month',
             `${count(used)} of ${counted(monthlyLimit, 'email')} used; ${count(left)} left after this send`,
@@ -575,7 +502,11 @@ export const SendFormFields = v.object({
   audience: v.optional(v.string(), ''),
   when: v.optional(v.picklist(['now', 'at'], 'must be now or at'), 'now'),
   send_at: optionalText(
-    v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/, 'must be a date and time')),
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/, 'must be a date and time'),
+      v.check(isInCalendar, 'must be a time that exists'),
+    ),
   ),
   per_hour: optionalText(v.pipe(v.string(), v.toNumber('must be a number'), PerHour)),
 });
@@ -589,16 +520,7 @@ export async function readStart(
   if (when === 'now') return null;
   if (send_at === null) return 'Enter a time.';
   const { time_zone } = await getOrganization(sql, orgId);
-  const at = momentIn(time_zone, send_at);
-  if (at === null) return 'This time does not exist.';
-  return at.getTime() <= Date.now() ? 'This time has passed.' : at;
-}
-
-function momentIn(timeZone: string, text: string): Date | null {
-  try {
-    const { epochMilliseconds } = Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone);
-    return new Date(epochMilliseconds);
-  } catch {
-    return null;
-  }
+  const local = Temporal.PlainDateTime.from(send_at);
+  const at = local.toZonedDateTime(time_zone).epochMilliseconds;
+  return at <= Date.now() ? 'This time has passed.' : new Date(at);
 }

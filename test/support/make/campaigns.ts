@@ -1,7 +1,10 @@
 import { advanceCampaign } from '../../../src/campaigns/advance.ts';
+import type { CampaignResult } from '../../../src/campaigns/api.ts';
 import { pauseRefusedCampaign } from '../../../src/campaigns/campaign.ts';
+import { listResults } from '../../../src/campaigns/results.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
+import { readList } from '../../../src/lib/paging/page.ts';
 import type { MailOutcome } from '../../../src/lib/smtp/connection.ts';
 import type { Mailer } from '../../../src/sends/mail-job.ts';
 import { createMailJobs } from '../../../src/sends/mail-job.ts';
@@ -33,7 +36,7 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
     db,
     log,
     mailer,
-    progress: { notify: async () => {} },
+    progress: { report: async () => {} },
     settings: { sendDeadlineSeconds: 60 },
     pauseCampaign: (orgId, batch) => pauseRefusedCampaign({ db, log, orgId }, batch),
   });
@@ -111,4 +114,10 @@ export async function makeContacts(
     select org_id, email from contacts where survey_id = ${surveyId}
     on conflict do nothing`;
   return [...made];
+}
+
+export async function allResults(db: Db, orgId: string, campaignId: string) {
+  const page = { page: 1, limit: 1000, ignored: [] };
+  const list = listResults(db, orgId, { campaignId, page });
+  return (await readList<CampaignResult>(db, list)).data;
 }
