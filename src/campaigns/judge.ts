@@ -214,7 +214,6 @@ export async function* judgeAskable(
 ) {
   for (let after = ''; ; ) {
     const contacts: AskableContact[] = await sql<AskableContact[]>`
-      -- organization: caller
       select * from (${askable(sql, survey, filter)}) p
       where p.key > ${after}
       order by p.key
@@ -249,7 +248,6 @@ export async function findRecipient(
   { text, frequencyDays, filter }: Askable & { text: string },
 ) {
   const contacts = await sql<AskableContact[]>`
-    -- organization: caller
     select * from (${askable(sql, survey, filter)}) p
     where p.email || ' ' || coalesce(p.name, '') ilike ${likePattern(text)}
     order by p.key = lower(${text}) desc, p.key

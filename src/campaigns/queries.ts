@@ -124,6 +124,7 @@ export async function endBatches(sql: Sql, campaign?: OrgCampaign) {
         select * from campaign_batches
         where org_id = ${campaign.orgId} and campaign_id = ${campaign.campaignId} and ended_at is null`
     : sql`
+        -- all organizations
         select * from campaign_batches where ended_at is null
         union all
         select * from campaign_batches where ended_at > now() - interval '10 minutes' and failed > 0`;

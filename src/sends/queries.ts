@@ -333,6 +333,7 @@ const blockOf = (sql: Sql) => sql`
 /** Locks the months that get quota back. Call it before locking contacts, because sends lock in the same order. */
 export async function lockMonths(sql: Sql, ids: readonly string[]) {
   await sql`
+    -- all organizations
     select from mail_usage u
     where exists (
       select from mails s

@@ -31,7 +31,7 @@ test('rounds are set, scheduled, asked, counted and turned off', async () => {
   const { home, path, get, post, org, survey, contacts, stored } = await scene();
   const blank = await read(get(`${path}/repeat`));
   assert.match(blank, /No rounds scheduled/);
-  assert.match(blank, /<input id="every_days"[^>]*> days</);
+  assert.match(blank, /<input id="every_days"/);
   const values = { every_days: '10', per_day: '3', version: versionIn(blank) };
   const saved = await post(`${path}/repeat`, values);
   assert.equal(saved.status, 303);
