@@ -5,15 +5,6 @@ import { mailableAddress } from './lib/smtp/address.ts';
 import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { isPlainLine } from './lib/validation/parse.ts';
 
-export const whole = (minimum: number, maximum: number) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{1,15}$/, 'must be a whole number'),
-    v.toNumber(),
-    v.minValue(minimum, `must be at least ${minimum}`),
-    v.maxValue(maximum, `must be at most ${maximum}`),
-  );
-
 export const address = (...protocols: string[]) =>
   v.pipe(
     v.string(),

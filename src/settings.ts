@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import * as v from 'valibot';
-import { didYouMean } from './lib/cli/command.ts';
+import { didYouMean, Whole } from './lib/cli/command.ts';
 import { createSecrets, getOrCreateSecretKey } from './lib/crypto/secrets.ts';
 import { listUrls } from './lib/db/db.ts';
 import { isLoopbackHost } from './lib/http/http-address.ts';
@@ -27,7 +27,6 @@ import {
   smtpUrl,
   text,
   token,
-  whole,
 } from './settings-validators.ts';
 import { readTelemetry, type TelemetrySettings } from './telemetry-settings.ts';
 
@@ -301,16 +300,16 @@ export const Settings = v.object({
   ASKBACK_SESSION_DATABASE_URL: v.optional(databaseUrl),
   ASKBACK_PREPARED: v.optional(onOrOff, 'on'),
   ASKBACK_READ_DATABASE_URL: v.optional(databaseUrl),
-  ASKBACK_READ_MAX_LAG_SECONDS: v.optional(whole(1, 3600), '5'),
+  ASKBACK_READ_MAX_LAG_SECONDS: v.optional(Whole(1, 3600), '5'),
   ASKBACK_ROLE: v.optional(role),
-  ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
-  ASKBACK_DB_POOL: v.optional(whole(2, 500)),
+  ASKBACK_DATABASE_WAIT_SECONDS: v.optional(Whole(0, 3600), '30'),
+  ASKBACK_DB_POOL: v.optional(Whole(2, 500)),
   ASKBACK_DATA_DIR: v.optional(text, './askback-data'),
   ASKBACK_POSTGRES_DIR: v.optional(text),
   ASKBACK_ERASURES_FILE: v.optional(text),
   HOST: v.optional(text, '127.0.0.1'),
-  PORT: v.optional(whole(0, 65_535), '8080'),
-  ASKBACK_DRAIN_SECONDS: v.optional(whole(0, 10), '0'),
+  PORT: v.optional(Whole(0, 65_535), '8080'),
+  ASKBACK_DRAIN_SECONDS: v.optional(Whole(0, 10), '0'),
   ASKBACK_PUBLIC_URL: v.optional(origin),
   ASKBACK_SMTP_URL: v.optional(smtpUrl),
   ASKBACK_MAIL_FROM: v.optional(mailFrom),
@@ -326,9 +325,9 @@ export const Settings = v.object({
     v.picklist(['refuse', 'allow'], 'must be refuse or allow'),
     'refuse',
   ),
-  ASKBACK_RATE_LIMIT: v.optional(whole(1, 1_000_000), '100'),
-  ASKBACK_MAX_CONTACTS: v.optional(whole(1, 100_000), '1000'),
-  ASKBACK_SEND_DEADLINE_SECONDS: v.optional(whole(1, 3600), '60'),
+  ASKBACK_RATE_LIMIT: v.optional(Whole(1, 1_000_000), '100'),
+  ASKBACK_MAX_CONTACTS: v.optional(Whole(1, 100_000), '1000'),
+  ASKBACK_SEND_DEADLINE_SECONDS: v.optional(Whole(1, 3600), '60'),
   ASKBACK_AI_URL: v.optional(address('http:', 'https:')),
   ASKBACK_AI_KEY: v.optional(text),
   ASKBACK_AI_MODEL: v.optional(text),
@@ -348,11 +347,11 @@ export const Settings = v.object({
     ),
     'info',
   ),
-  LISTEN_FDS: v.optional(whole(0, 16), '0'),
-  LISTEN_PID: v.optional(whole(1, maxPid)),
+  LISTEN_FDS: v.optional(Whole(0, 16), '0'),
+  LISTEN_PID: v.optional(Whole(1, maxPid)),
   NOTIFY_SOCKET: v.optional(notifySocket),
-  WATCHDOG_USEC: v.optional(whole(1, maxWatchdogUs)),
-  WATCHDOG_PID: v.optional(whole(1, maxPid)),
+  WATCHDOG_USEC: v.optional(Whole(1, maxWatchdogUs)),
+  WATCHDOG_PID: v.optional(Whole(1, maxPid)),
 });
 
 export type OidcSettings = NonNullable<SignInSettings['oidc']>;

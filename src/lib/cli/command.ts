@@ -99,7 +99,7 @@ export const Color = v.pipe(
 export const Whole = (minimum: number, maximum: number) =>
   v.pipe(
     v.string(),
-    v.regex(/^\d{1,9}$/, 'must be a whole number'),
+    v.regex(/^\d{1,15}$/, 'must be a whole number'),
     v.toNumber(),
     v.minValue(minimum, `must be at least ${minimum}`),
     v.maxValue(maximum, `must be at most ${maximum}`),
