@@ -15,7 +15,7 @@ import {
   readLines,
   readRanges,
 } from '../lib/export/export.ts';
-import { type RequestEnv, watchCaller } from '../lib/http/http.ts';
+import type { RequestEnv } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiEnv } from './authenticate.ts';
 
@@ -24,7 +24,7 @@ export type ReplicaTools = { db: Db; replica?: Replica | undefined };
 /** Returns the SQL expression of a response as JSON text. Undefined means that nothing can match. */
 type MakeJson = (orgId: Part) => Part | undefined;
 
-/** Answers GET requests with one statement each. A request whose caller has gone does not start. */
+/** Answers GET requests with one statement each. */
 export function createReader(tools: ReplicaTools) {
   async function read(c: Context<ApiEnv>, json: MakeJson): Promise<string | null> {
     const { org_id: orgId } = c.var.key;
@@ -32,8 +32,8 @@ export function createReader(tools: ReplicaTools) {
     if (!expression) return null;
     const select = async (sql: Sql) =>
       one(await sql<{ json: string | null }[]>`select (${expression}) as json`).json;
-    const options = { isGone: watchCaller(c), waitMs: requestWaitMs };
-    return await inGroup(orgId, () => readFresh(tools, orgId, select), options);
+    const turn = { waitMs: requestWaitMs };
+    return await inGroup(orgId, () => readFresh(tools, orgId, select), turn);
   }
 
   /** `what` is the noun for a 404. */

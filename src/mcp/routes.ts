@@ -6,7 +6,6 @@ import { lazy } from '../lib/async/memoize.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
-import { watchCaller } from '../lib/http/http.ts';
 import { parse } from '../lib/validation/parse.ts';
 import {
   checkConfirm,
@@ -144,7 +143,7 @@ async function callTool(call: Call, name: string) {
 async function themes({ c, tools, args }: Call) {
   const { org_id } = c.var.key;
   const input = parse(ThemesInput, args);
-  const turn = { isGone: watchCaller(c), waitMs: requestWaitMs, costly: true };
+  const turn = { waitMs: requestWaitMs, costly: true };
   return toolResult({
     data: await inGroup(org_id, () => listThemes(tools.db, org_id, input), turn),
   });

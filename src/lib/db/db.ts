@@ -162,7 +162,6 @@ const awayCodes = new Set([
   '53300', // too many connections
   '25006', // became a standby
   'NO_WRITABLE_SERVER', // see servers.ts
-  'CALLER_GONE', // see fair-pool.ts
 ]);
 
 const maxHosts = 16;

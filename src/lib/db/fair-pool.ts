@@ -52,8 +52,6 @@ export type PoolUse = { limit: number; busy: number; waiting: number };
 
 type GroupOptions = {
   kind?: string;
-  /** A request that has not begun is dropped once its caller has gone. */
-  isGone?: () => boolean;
   waitMs?: number;
   /** Limits statements that may keep a processor of Postgres busy for long. */
   costly?: boolean;
@@ -126,7 +124,6 @@ async function takeTurn(slots: PoolSlots, turn: Turn): Promise<() => void> {
     if (turn.costly && slots.costly) leaves.push(await takeSlot(slots.costly, turn, endsAt));
     leaves.push(await takeSlot(slots, turn, endsAt));
     if (turn.begun?.it) return leave;
-    if (turn.isGone?.()) throw refusal('the caller left before the request began', 'CALLER_GONE');
     if (performance.now() >= endsAt) throw tooBusy();
     if (turn.begun) turn.begun.it = true;
     return leave;
@@ -151,9 +148,8 @@ async function takeSlot(slots: Slots, turn: Turn, endsAt: number): Promise<() =>
   }
 }
 
-const tooBusy = () => refusal('all connections of this group are in use', poolBusy);
-
-const refusal = (message: string, code: string) => Object.assign(new Error(message), { code });
+const tooBusy = () =>
+  Object.assign(new Error('all connections of this group are in use'), { code: poolBusy });
 
 /** Smaller pools reserve no connection for ungrouped requests and the service. */
 const largePool = 8;

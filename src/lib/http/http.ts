@@ -185,8 +185,3 @@ async function hasConnections(servers: readonly Server[]): Promise<boolean> {
   const counts = servers.map((server) => promisify(server.getConnections.bind(server))());
   return (await Promise.all(counts)).some((count) => count > 0);
 }
-
-/** Returns a function that tells whether the client has disconnected. Holds only the socket, to free the request. */
-export const watchCaller = (c: Context): (() => boolean) => watch(c.env?.incoming?.socket);
-
-const watch = (socket: Socket | undefined) => () => socket?.destroyed === true;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { connect, type Db, isDatabaseAway, isPoolBusy } from '../../../src/lib/db/db.ts';
+import { connect, type Db, isPoolBusy } from '../../../src/lib/db/db.ts';
 import {
   createPoolSlots,
   inGroup,
@@ -172,28 +172,6 @@ test('a request that has begun goes first, then kinds of work in turn', async (t
     'job',
     'answer',
   ]);
-});
-
-test('a request does not begin once its caller has gone', async (t) => {
-  const { slots, requests } = ownPool(t, { connections: 2 });
-  await outside`create table traces (name text)`;
-  const { wait, waitingIs, release } = await heldLock();
-  let isGone = false;
-  const request = <T>(work: () => Promise<T>) => inGroup('one', work, { isGone: () => isGone });
-  const begun = request(async () => {
-    await wait(requests);
-    await requests`insert into traces values ('begun')`;
-  });
-  await waitingIs(1);
-  const late = [
-    async () => await requests`insert into traces values ('statement')`,
-    () => requests.begin((tx) => tx`insert into traces values ('transaction')`),
-  ].map((work) => assert.rejects(request(work), isDatabaseAway));
-  isGone = true;
-  await release();
-  await Promise.all([begun, ...late]);
-  assert.deepEqual([...(await outside`select name from traces`)], [{ name: 'begun' }]);
-  assert.equal(slots.use().busy, 0);
 });
 
 test('a request that waits too long for a connection is rejected', async (t) => {
