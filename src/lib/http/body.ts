@@ -24,9 +24,12 @@ export async function readFormData(c: Context, largest?: number): Promise<FormDa
   try {
     return await new Response(body, { headers: { 'Content-Type': type } }).formData();
   } catch {
-    throw new Refusal('invalid', 'The form could not be read.', { code: 'invalid_form' });
+    throw brokenForm();
   }
 }
+
+export const brokenForm = () =>
+  new Refusal('invalid', 'The form could not be read.', { code: 'invalid_form' });
 
 export const tooManyFields = () =>
   new Refusal('too_large', `The form has more than ${maxFields} fields.`, {

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { Context } from 'hono';
 import { Refusal } from '../../errors.ts';
+import { brokenForm } from './body.ts';
 
 export type UploadedFile = { name: string; chunks: AsyncIterable<Uint8Array> };
 
@@ -65,9 +66,6 @@ function openBusboy(c: Context) {
     throw brokenForm();
   }
 }
-
-const brokenForm = () =>
-  new Refusal('invalid', 'The form could not be read.', { code: 'invalid_form' });
 
 function limitBytes(maxBytes: number) {
   let size = 0;

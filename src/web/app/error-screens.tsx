@@ -60,10 +60,6 @@ const byStatus: Readonly<Record<number, ErrorText>> = {
     title: 'Page not found',
     text: 'The address is wrong, the page was deleted, or it belongs to an organization that you aren’t a member of.',
   },
-  405: {
-    title: 'This request isn’t supported',
-    text: 'Go back and try again.',
-  },
   409: {
     title: 'Something changed in the meantime',
     text: 'Nothing was saved. Go back, reload the page and try again.',
