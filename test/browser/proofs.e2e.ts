@@ -100,8 +100,7 @@ test('a member adds a passkey, signs in with it, and confirms with it', async ()
   await page.waitForURL(`${base}/account`);
 
   await db`update sessions set proved_at = now() - interval '2 hours' where member_id = ${id}`;
-  await page.getByLabel('Actions for Work laptop').click();
-  await page.getByRole('link', { name: 'Remove', exact: true }).click();
+  await page.getByRole('link', { name: 'Remove Work laptop' }).click();
   await page.getByRole('button', { name: 'Confirm with a passkey' }).waitFor();
   await keepScreenshot(page, 'app-account-prove-ways');
   await page.getByRole('button', { name: 'Confirm with a passkey' }).click();
