@@ -4,6 +4,7 @@ import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Outbound, OutboundAnswer } from '../lib/outbound/post.ts';
 import { errorType, inSpan, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
 import type { ClaimedDelivery } from './delivery.queries.ts';
+import type { WebhookTarget } from './queries.ts';
 import { answerTimeoutMs, judge, type Verdict } from './rules.ts';
 
 export type SubscriberClient = Pick<Outbound, 'post'>;
@@ -26,13 +27,15 @@ export type AttemptOutcome = {
 export async function attempt(
   { outbound, secrets, settings }: DeliverTools,
   delivery: ClaimedDelivery,
+  target: WebhookTarget,
 ): Promise<AttemptOutcome> {
-  const { org_id, webhook_id, id, message_id, event, body, attempts, retries } = delivery;
+  const { org_id, webhook_id, id, message_id, event, body, attempts } = delivery;
+  const { url, retries, secret, previous_secret, previous_secret_until } = target;
   const open = (sealed: Uint8Array) => secrets.open({ owner: org_id, id: webhook_id }, sealed);
   const agoMs = Date.now() - delivery.created_at.getTime();
   return await inSpan(
     { traceparent: delivery.traceparent, agoMs },
-    () => attemptSpan(delivery),
+    () => attemptSpan(delivery, url),
     async ({ traceparent, ended }) => {
       const at = new Date();
       const headers = deliveryHeaders(settings.serviceName, {
@@ -41,12 +44,13 @@ export async function attempt(
         event,
         body,
         at,
-        secret: open(delivery.secret),
-        previousSecret: delivery.previous_secret && open(delivery.previous_secret),
+        secret: open(secret),
+        previousSecret:
+          previous_secret && previous_secret_until! > at ? open(previous_secret) : null,
         traceparent,
       });
       const answer = hideResolution(
-        await outbound.post(delivery.url, {
+        await outbound.post(url, {
           group: org_id,
           line: webhook_id,
           headers,
@@ -143,7 +147,10 @@ function signStandard(secret: string, message: string): string {
 }
 
 /** Redacts the path of the URL, which may contain a secret. */
-function attemptSpan({ url, id, webhook_id, event, attempts }: ClaimedDelivery): SpanDescription {
+function attemptSpan(
+  { id, webhook_id, event, attempts }: ClaimedDelivery,
+  url: string,
+): SpanDescription {
   const target = URL.parse(url);
   const usualPort = target?.protocol === 'http:' ? 80 : 443;
   const attributes: Attributes = {

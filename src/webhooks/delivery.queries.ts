@@ -1,6 +1,5 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Claim, isAbandoned, isClaimable } from '../lib/work/claims.ts';
-import type { RetryKind } from './rules.ts';
 
 export type ClaimedDelivery = {
   id: string;
@@ -12,10 +11,6 @@ export type ClaimedDelivery = {
   attempts: number;
   traceparent: string | null;
   created_at: Date;
-  url: string;
-  secret: Buffer;
-  previous_secret: Buffer | null;
-  retries: RetryKind;
 };
 
 export type WebhookRef = { org_id: string; webhook_id: string };
@@ -26,8 +21,7 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
   const takeable = takeableBy(sql, claim);
   return await sql<ClaimedDelivery[]>`
     with webhook as (
-      select active, url, retries, secret,
-             case when previous_secret_until > now() then previous_secret end as previous_secret
+      select active
       from webhooks
       where org_id = ${org_id} and id = ${webhook_id}
     ), retry as (
@@ -58,11 +52,9 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
       returning d.*
     )
     select d.id, d.org_id, d.webhook_id, coalesce(d.message_id, d.id) as message_id, e.type as event, e.body,
-           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, time_of(d.id) as created_at, w.url, w.secret,
-           w.previous_secret, w.retries
+           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, time_of(d.id) as created_at
     from claimed d
     join events e on e.org_id = ${org_id} and e.id = d.event_id
-    cross join webhook w
     order by d.attempts = 0, d.next_attempt_at, d.id`;
 }
 

@@ -2,7 +2,6 @@ import { enqueue } from '../jobs.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { WebhookRef } from './delivery.queries.ts';
 import type { EventType, WebhookEvent } from './events.ts';
-import type { RetryKind } from './rules.ts';
 
 export type NewEvents = {
   orgId: string;
@@ -20,11 +19,6 @@ export type EmittedDelivery = {
   webhook_id: string;
   place: number;
   created_at: string;
-  url: string;
-  /** Sealed, as base64. */
-  secret: string;
-  previous_secret: string | null;
-  retries: RetryKind;
 };
 
 /** For callers whose own process attempts the deliveries right after the commit. */
@@ -64,11 +58,10 @@ export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`
       where ${when}
     ), subscribed as materialized (
       select e.org_id, id_at(now()) as id, e.cause, e.place, e.id as event_id, e.owner,
-             w.id as webhook_id, w.active, w.url, w.retries, w.secret,
-             case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
+             w.id as webhook_id, w.active
       from happened e
       cross join lateral (
-        select *
+        select id, active
         from webhooks
         where org_id = e.org_id and e.type = any (events)
         for key share
@@ -91,9 +84,7 @@ export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`
     ), deliveries_of as (
       select cause, count(*) filter (where not active)::int as skipped,
              json_agg(json_build_object(
-               'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
-               'retries', retries, 'secret', encode(secret, 'base64'),
-               'previous_secret', encode(previous_secret, 'base64')
+               'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now()
              )) filter (where active) as emitted
       from subscribed
       group by cause

@@ -23,6 +23,7 @@ import {
 import type { WebhookRef } from './delivery.queries.ts';
 import { eventTypes } from './events.ts';
 import { findTarget, getWebhook, type WebhookRow, webhookColumns } from './queries.ts';
+import { saveAttempts } from './record.ts';
 import { describeRetries, offManually, retryKinds, testEvent } from './rules.ts';
 
 const maxUrlLength = 2000;
@@ -227,7 +228,7 @@ export async function testWebhook(
   const id = randomUUIDv7();
   const created_at = new Date();
   const message = { version: '1', type: testEvent, webhookId: webhook_id, timestamp: created_at };
-  const outcome = await attempt(tools, {
+  const delivery = {
     id,
     message_id: id,
     org_id,
@@ -237,8 +238,8 @@ export async function testWebhook(
     attempts: 0,
     traceparent,
     created_at,
-    ...target,
-  });
+  };
+  const outcome = await attempt(tools, delivery, target);
   await inTransaction(tools.db, async (tx) => {
     await insertTestDelivery(tx, outcome);
     const details = { status: outcome.verdict.status };
@@ -256,11 +257,7 @@ export async function testWebhook(
 }
 
 async function insertTestDelivery(sql: Sql, outcome: AttemptOutcome) {
-  const { delivery, answer, verdict, at, traceparent } = outcome;
-  const { id, org_id, webhook_id, body } = delivery;
-  const { statusCode, error, durationMs } = answer;
-  const isDelivered = verdict.status === 'delivered';
-  const responseBody = bodyOf(answer);
+  const { id, org_id, webhook_id, body } = outcome.delivery;
   await sql`
     with webhook as materialized (
       select org_id, id
@@ -269,22 +266,13 @@ async function insertTestDelivery(sql: Sql, outcome: AttemptOutcome) {
       for key share
     ), event as (
       insert into events (org_id, id, type, body, traceparent)
-      select org_id, ${id}::uuid, ${testEvent}, ${body}, ${traceparent}
+      select org_id, ${id}::uuid, ${testEvent}, ${body}, ${outcome.traceparent}
       from webhook
-    ), delivery as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, is_test, undelivered, attempts, status_code,
-                                    response_body, duration_ms, delivered_at)
-      select org_id, id, ${id}::uuid, ${id}::uuid, true, ${isDelivered ? null : 'failed'}, 1,
-             ${statusCode}::smallint, ${responseBody}, ${isDelivered ? durationMs : null}::integer,
-             case when ${isDelivered} then now() end
-      from webhook
-      returning org_id, webhook_id, id
     )
-    insert into delivery_attempts
-      (org_id, webhook_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
-    select org_id, webhook_id, id, 1, ${statusCode}::smallint, ${responseBody}, ${error}, ${durationMs}, ${at}
-    from delivery
-    where not ${isDelivered}`;
+    insert into pending_deliveries (org_id, webhook_id, id, event_id, is_test)
+    select org_id, id, ${id}::uuid, ${id}::uuid, true
+    from webhook`;
+  await saveAttempts(sql, outcome.delivery, [outcome]);
 }
 
 export type NotifyTools = { db: Db; log: Log; appMailer: AppMailer; publicUrl: string };

@@ -43,15 +43,15 @@ export async function getWebhook({ db }: { db: Sql }, orgId: string, id: string)
 export type WebhookTarget = {
   active: boolean;
   url: string;
+  retries: RetryKind;
   secret: Buffer;
   previous_secret: Buffer | null;
-  retries: RetryKind;
+  previous_secret_until: Date | null;
 };
 
 export async function findTarget(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<WebhookTarget[]>`
-    select active, url, retries, secret,
-           case when previous_secret_until > now() then previous_secret end as previous_secret
+    select active, url, retries, secret, previous_secret, previous_secret_until
     from webhooks
     where org_id = ${orgId} and id = ${id}`;
   return row;

@@ -30,7 +30,6 @@ export function createRecorder({ db, log }: { db: Db; log: Log }) {
     batch,
   );
   const byWebhook = new Map<string, ReturnType<typeof createOwnBatch>>();
-  let hurried = false;
 
   async function untilDone<T>(write: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -45,12 +44,9 @@ export function createRecorder({ db, log }: { db: Db; log: Log }) {
     }
   }
 
-  async function recordOutcome(outcome: AttemptOutcome) {
-    if (outcome.verdict.status === 'delivered') {
-      const together = untilDone(() => delivered.add(outcome));
-      if (hurried) delivered.flush();
-      if (await together) return;
-    }
+  return async (outcome: AttemptOutcome) => {
+    const isDelivered = outcome.verdict.status === 'delivered';
+    if (isDelivered && (await untilDone(() => delivered.add(outcome)))) return;
     const { webhook_id } = outcome.delivery;
     const own = byWebhook.get(webhook_id) ?? createOwnBatch(db, outcome.delivery);
     byWebhook.set(webhook_id, own);
@@ -58,19 +54,12 @@ export function createRecorder({ db, log }: { db: Db; log: Log }) {
     await untilDone(() => own.add(outcome));
     own.waiting -= 1;
     if (own.waiting === 0) byWebhook.delete(webhook_id);
-  }
-
-  function hurry() {
-    hurried = true;
-    delivered.flush();
-  }
-
-  return { record: recordOutcome, hurry };
+  };
 }
 
 /** Returns false for deliveries that the statement left out. */
 async function recordDelivered(db: Db, outcomes: readonly AttemptOutcome[]) {
-  const saved = await saveDelivered(db, outcomes.map(toRow), deliveryLockMs).catch((error) =>
+  const saved = await saveDelivered(db, outcomes, deliveryLockMs).catch((error) =>
     isLockTimeout(error) ? [] : Promise.reject(error),
   );
   const ids = new Set(saved.map(({ id }) => id));
@@ -107,7 +96,7 @@ async function write(
 ) {
   const webhook = { org_id, webhook_id }; // also the payload of jobs
   const before = await lockStanding(tx, webhook);
-  const saved = before ? await saveAttempts(tx, webhook, outcomes.map(toRow)) : [];
+  const saved = before ? await saveAttempts(tx, webhook, outcomes) : [];
   const dueAgain = new Map(saved.map((row) => [row.id, row.next_attempt_at]));
   const counted = outcomes.filter(({ delivery }) => dueAgain.has(delivery.id));
   if (!before || counted.length === 0) return { counted, switchedOff: false };
@@ -161,8 +150,6 @@ async function write(
   return { counted, switchedOff };
 }
 
-type AttemptRow = ReturnType<typeof toRow>;
-
 const toRow = ({ delivery, answer, verdict, at, traceparent }: AttemptOutcome) => ({
   org_id: delivery.org_id,
   webhook_id: delivery.webhook_id,
@@ -196,15 +183,15 @@ export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef)
  * Idempotent: returns only the attempts that were not recorded before. A delivery without a trace gets the trace of
  * its first attempt.
  */
-async function saveAttempts(
+export async function saveAttempts(
   sql: Sql,
   { org_id, webhook_id }: WebhookRef,
-  attempts: readonly AttemptRow[],
+  outcomes: readonly AttemptOutcome[],
 ) {
   return await sql<{ id: string; next_attempt_at: Date | null }[]>`
     with attempt as materialized (
       select *
-      from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
+      from json_to_recordset(${JSON.stringify(outcomes.map(toRow))}::text::json) as a (
         id uuid, number smallint, status text, status_code smallint, response_body text, error text,
         duration_ms integer, at timestamptz, traceparent text, retry_in_seconds double precision)
     ), retried as (
@@ -253,11 +240,15 @@ async function saveAttempts(
  * Returns the ids that it has written. Leaves out webhooks that are locked or have failures to reset, and attempts
  * recorded before. Fails if a delivery is locked for longer than `lockMs`. Updates each webhook at most once a second.
  */
-export async function saveDelivered(sql: Sql, attempts: readonly AttemptRow[], lockMs: number) {
+export async function saveDelivered(
+  sql: Sql,
+  outcomes: readonly AttemptOutcome[],
+  lockMs: number,
+) {
   return await sql<{ id: string }[]>`
     with attempt as materialized (
       select *
-      from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
+      from json_to_recordset(${JSON.stringify(outcomes.map(toRow))}::text::json) as a (
         org_id uuid, webhook_id uuid, id uuid, number smallint, status_code smallint, response_body text,
         duration_ms integer, traceparent text)
     ), webhook as materialized (

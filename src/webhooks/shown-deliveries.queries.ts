@@ -191,20 +191,6 @@ export async function listAttempts(
     order by number`;
 }
 
-export type SecretsInTime = {
-  secret: Buffer;
-  previous_secret: Buffer | null;
-  previous_secret_until: Date | null;
-};
-
-export async function findSecrets(sql: Sql, orgId: string, webhookId: string) {
-  const [secrets] = await sql<SecretsInTime[]>`
-    select secret, previous_secret, previous_secret_until
-    from webhooks
-    where org_id = ${orgId} and id = ${webhookId}`;
-  return secrets;
-}
-
 type HistoryOptions = { atMost: number; traceUrl: string | null };
 
 export async function listDeliveries(

@@ -19,8 +19,6 @@ import { noExcerpt, personalEventTypes, textAnswer } from './events.ts';
 import { findTarget, type WebhookTarget } from './queries.ts';
 import { createRecorder } from './record.ts';
 
-type Target = Omit<WebhookTarget, 'active'>;
-
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
 
 type WorkerTools = DeliverTools & {
@@ -34,9 +32,8 @@ type WorkerTools = DeliverTools & {
 export const maxInFlight = 16;
 const limits = { running: maxInFlight, claim: 64, ready: 256, known: 1000 };
 const maxSkippedAtOnce = 1000;
-/** Age at which cached webhooks are read again. */
+/** How long webhooks are cached. */
 const targetFreshMs = 100;
-const maxTargets = 1000;
 const unsentPostponeSeconds = 1;
 const faultPostponeSeconds = 60;
 const outage = {
@@ -53,7 +50,7 @@ type Postponed = { delivery: ClaimedDelivery; postponeSeconds: number };
 export function createDeliveryWorker(tools: WorkerTools) {
   const { db, log, claimer } = tools;
   const targets = createTargets(db);
-  const recorder = createRecorder(tools);
+  const recordOutcome = createRecorder(tools);
   const claims = createClaims<WebhookRef, ClaimedDelivery, AttemptOutcome | Postponed>({
     log,
     outage,
@@ -74,9 +71,11 @@ export function createDeliveryWorker(tools: WorkerTools) {
     { orgId, events, traceparent = null }: NewEvents,
     emitted: readonly EmittedDelivery[],
   ) {
-    for (const { id, webhook_id, place, url, retries, ...row } of emitted) {
+    for (const { id, webhook_id, place, created_at } of emitted) {
       const { type: event, body } = events[place - 1]!;
-      const delivery = {
+      claims.offer(
+        { org_id: orgId, webhook_id },
+        {
         id,
         org_id: orgId,
         webhook_id,
@@ -85,14 +84,8 @@ export function createDeliveryWorker(tools: WorkerTools) {
         body,
         attempts: 0,
         traceparent,
-        created_at: new Date(row.created_at),
-        url,
-        retries,
-        secret: Buffer.from(row.secret, 'base64'),
-        previous_secret: row.previous_secret ? Buffer.from(row.previous_secret, 'base64') : null,
-      };
-      targets.keep(delivery);
-      claims.offer({ org_id: orgId, webhook_id }, delivery);
+        created_at: new Date(created_at),
+      });
     }
   }
 
@@ -100,10 +93,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
   async function claim(webhook: WebhookRef, claim: Claim) {
     const own = poolForGroup(db, webhook.org_id);
     const items = await claimDue(own, webhook, claim);
-    if (items[0]) {
-      targets.keep(items[0]);
-      return { items, hasMore: items.length === claim.atMost };
-    }
+    if (items.length > 0) return { items, hasMore: items.length === claim.atMost };
     const deliveries = await skipWaiting(own, webhook, { ...claim, atMost: maxSkippedAtOnce });
     if (deliveries > 0) skipped.publish({ deliveries });
     return { items, hasMore: deliveries === maxSkippedAtOnce };
@@ -111,16 +101,15 @@ export function createDeliveryWorker(tools: WorkerTools) {
 
   /** Leaves deliveries of inactive webhooks and erased excerpts to the next claim. */
   async function deliver(
-    claimed: ClaimedDelivery,
+    delivery: ClaimedDelivery,
   ): Promise<AttemptOutcome | Postponed | typeof requeue> {
-    const target = await targets.get(claimed);
-    if (!target) return requeue;
-    const delivery = { ...claimed, ...target };
+    const target = await targets.get(delivery);
+    if (!target?.active) return requeue;
     if (hasExcerpt(delivery) && !(await isWaiting(poolForGroup(db, delivery.org_id), delivery))) {
       return requeue;
     }
     try {
-      const outcome = await attempt(tools, delivery);
+      const outcome = await attempt(tools, delivery, target);
       return isOurFault(outcome.answer)
         ? { delivery, postponeSeconds: unsentPostponeSeconds }
         : outcome;
@@ -136,21 +125,12 @@ export function createDeliveryWorker(tools: WorkerTools) {
     if ('postponeSeconds' in outcome) {
       return await postpone(poolForGroup(db, delivery.org_id), delivery, outcome.postponeSeconds);
     }
-    await recorder.record(outcome);
+    await recordOutcome(outcome);
     if (outcome.verdict.status !== 'delivered') targets.drop(delivery); // the failure may have turned the webhook off
   }
 
-  function stopClaiming() {
-    claims.stopClaiming();
-    recorder.hurry();
-  }
-
-  async function stop() {
-    stopClaiming();
-    await claims.stop();
-  }
-
-  return { owner: claimer, wake: claims.wake, start, sweep: claims.sweep, stopClaiming, stop };
+  const { wake, sweep, stopClaiming, stop } = claims;
+  return { owner: claimer, wake, start, sweep, stopClaiming, stop };
 }
 
 /** Personal data may have been erased while the delivery was in memory, so the delivery must be looked up before sending. */
@@ -159,33 +139,20 @@ const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
   !body.includes(noExcerpt) &&
   (event !== 'response.completed' || body.includes(textAnswer));
 
-/** Caches URLs and secrets briefly, so that an inactive webhook soon gets no more deliveries. */
+/** Caches webhooks briefly, so that an inactive one soon gets no more deliveries. Concurrent attempts share one read. */
 function createTargets(db: Db) {
-  type Read = Target | undefined | Promise<Target | undefined>;
-  const cache = new Map<string, { target: Read; readAt: number }>();
+  const cache = new Map<string, Promise<WebhookTarget | undefined>>();
 
-  function set({ webhook_id }: WebhookRef, target: Read) {
-    if (cache.size >= maxTargets) cache.clear();
-    cache.set(webhook_id, { target, readAt: performance.now() });
-  }
-
-  function keep(delivery: ClaimedDelivery) {
-    const { url, secret, previous_secret, retries } = delivery;
-    set(delivery, { url, secret, previous_secret, retries });
-  }
-
-  /** Undefined for inactive and deleted webhooks. Concurrent attempts share one read. */
-  function get(webhook: WebhookRef): Read {
-    const { org_id, webhook_id } = webhook;
+  function get({ org_id, webhook_id }: WebhookRef) {
     const cached = cache.get(webhook_id);
-    if (cached && performance.now() - cached.readAt < targetFreshMs) return cached.target;
-    const target = findTarget(poolForGroup(db, org_id), org_id, webhook_id).then((row) =>
-      row?.active ? row : undefined,
-    );
-    set(webhook, target);
-    target.catch(() => cache.delete(webhook_id));
+    if (cached) return cached;
+    const target = findTarget(poolForGroup(db, org_id), org_id, webhook_id);
+    cache.set(webhook_id, target);
+    const drop = () => cache.delete(webhook_id);
+    setTimeout(drop, targetFreshMs).unref();
+    target.catch(drop);
     return target;
   }
 
-  return { keep, get, drop: ({ webhook_id }: WebhookRef) => cache.delete(webhook_id) };
+  return { get, drop: ({ webhook_id }: WebhookRef) => cache.delete(webhook_id) };
 }

@@ -37,12 +37,16 @@ async function groupsOf(orgId: string) {
       event: 'survey.completed',
       body: '{}',
       attempts: 0,
-      url: 'https://hooks.example/',
-      secret: secrets.seal({ owner: orgId, id: webhookId }, 'whsec'),
-      retries: 'standard',
-      previous_secret: null,
       traceparent: null,
       created_at: new Date(),
+    },
+    {
+      active: true,
+      url: 'https://hooks.example/',
+      retries: 'standard',
+      secret: secrets.seal({ owner: orgId, id: webhookId }, 'whsec'),
+      previous_secret: null,
+      previous_secret_until: null,
     },
   );
   return groups;

@@ -121,8 +121,9 @@ async function scene({ answered, active = true, failures = 0 }: Omit<Case, 'expe
       await db`update pending_deliveries set attempts = 1, next_attempt_at = now() where id = ${delivery.id}`;
     }
     const answer = answerOf(status);
-    const { retries, event } = delivery;
-    const verdict = judge({ ...answer, event, number: last ? 2 : 1 }, { retries, random: 0.5 });
+    const { event } = delivery;
+    const options = { retries: 'standard', random: 0.5 } as const;
+    const verdict = judge({ ...answer, event, number: last ? 2 : 1 }, options);
     outcomes.push({ delivery, answer, verdict, at: new Date(), traceparent: traceOf(n + 1) });
   }
   await db`
@@ -222,9 +223,7 @@ for (const status of [200, 500]) {
       await db`drop sequence tried`;
     });
     const { lines, log } = keptLog();
-    const recorder = createRecorder({ db, log });
-    recorder.hurry();
-    await recorder.record(outcomes[0]!);
+    await createRecorder({ db, log })(outcomes[0]!);
     const begins = ['warn', 'cannot record attempts, retrying', { err: 'not now' }];
     const over = ['info', 'recording attempts again', {}];
     assert.deepEqual(lines, [begins, over]);

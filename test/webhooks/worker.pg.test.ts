@@ -9,6 +9,7 @@ import { makeBacklog, makePool, workerOf } from '../support/make/deliveries.ts';
 import { makeTests } from '../support/make/delivery-rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';
+import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 
@@ -143,6 +144,7 @@ test('a stopping worker leaves its backlog to others', async () => {
   const hanging = hangingSubscriber();
   const worker = workerOf(db, hanging.outbound, await makePool(db));
   await worker.wake(target);
+  await until('as many as allowed are in flight', () => hanging.hanging() === maxInFlight);
 
   worker.stopClaiming();
   hanging.release();

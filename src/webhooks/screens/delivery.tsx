@@ -2,9 +2,9 @@ import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { State, type StateKind, Time } from '../../web/app/badges.tsx';
 import { counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { deliveryHeaders } from '../deliver.ts';
-import type { WebhookRow } from '../queries.ts';
+import type { WebhookRow, WebhookTarget } from '../queries.ts';
 import { isSuccess, offManually } from '../rules.ts';
-import type { SecretsInTime, ShownAttempt, ShownDelivery } from '../shown-deliveries.queries.ts';
+import type { ShownAttempt, ShownDelivery } from '../shown-deliveries.queries.ts';
 
 type DeliveryPageProps = {
   delivery: ShownDelivery;
@@ -201,7 +201,7 @@ type SentAttempt = {
   at: Date;
   orgId: string;
   webhookId: string;
-  stored: SecretsInTime;
+  target: Pick<WebhookTarget, 'secret' | 'previous_secret' | 'previous_secret_until'>;
 };
 
 type SigningTools = { secrets: Pick<Secrets, 'open'>; settings: { serviceName: string } };
@@ -211,18 +211,19 @@ type SigningTools = { secrets: Pick<Secrets, 'open'>; settings: { serviceName: s
  * stored, so older attempts show a signature with the previous secret.
  */
 export function sentHeaders({ secrets, settings }: SigningTools, sent: SentAttempt) {
-  const { delivery, at, orgId, webhookId, stored } = sent;
+  const { delivery, at, orgId, webhookId } = sent;
+  const { secret, previous_secret, previous_secret_until } = sent.target;
   const open = (sealed: Buffer) => secrets.open({ owner: orgId, id: webhookId }, sealed);
-  const until = stored.previous_secret_until?.getTime() ?? 0;
+  const until = previous_secret_until?.getTime() ?? 0;
   const wasBefore = at.getTime() < until - dayMs;
-  const previous = stored.previous_secret && open(stored.previous_secret);
+  const previous = previous_secret && open(previous_secret);
   const headers = deliveryHeaders(settings.serviceName, {
     id: delivery.id,
     messageId: delivery.message_id,
     event: delivery.event,
     body: delivery.body,
     at,
-    secret: (wasBefore && previous) || open(stored.secret),
+    secret: (wasBefore && previous) || open(secret),
     previousSecret: !wasBefore && at.getTime() < until ? previous : null,
   });
   return Object.entries(headers);

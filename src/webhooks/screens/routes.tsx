@@ -32,12 +32,11 @@ import {
   testWebhook,
   versionOfWebhook,
 } from '../manage.ts';
-import { getWebhook, listWebhooks, type WebhookRow } from '../queries.ts';
+import { findTarget, getWebhook, listWebhooks, type WebhookRow } from '../queries.ts';
 import { redeliver, replay } from '../replay.ts';
 import {
   countByDay,
   countReplayable,
-  findSecrets,
   findShownDelivery,
   listAttempts,
   outcomesByDay,
@@ -367,15 +366,15 @@ async function showDelivery(c: Context<ScreenEnv>, tools: WebhookTools) {
   const webhook = await webhookOf(c, tools);
   const deliveryId = idParam(c, 'delivery', 'delivery');
   const of = { orgId: organization.id, webhookId: webhook.id };
-  const [delivery, attempts, stored] = await Promise.all([
+  const [delivery, attempts, target] = await Promise.all([
     findShownDelivery(tools.db, of, deliveryId),
     listAttempts(tools.db, of, deliveryId),
-    findSecrets(tools.db, organization.id, webhook.id),
+    findTarget(tools.db, organization.id, webhook.id),
   ]);
-  if (!delivery || !stored) throw notFound('delivery');
+  if (!delivery || !target) throw notFound('delivery');
   const here = pathOf(c, webhook.id);
   const at = attempts.at(-1)?.at;
-  const headers = at ? sentHeaders(tools, { delivery, at, stored, ...of }) : [];
+  const headers = at ? sentHeaders(tools, { delivery, at, target, ...of }) : [];
   const { traceUrl } = tools.settings;
   return renderBelow(c, webhook, {
     title: delivery.event,

@@ -54,14 +54,14 @@ test('headers are signed with the secrets that were valid at the time', () => {
   const spelled = (letter: number) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
   const sealed = (letter: number) => secrets.seal({ owner: 'org', id: 'webhook' }, spelled(letter));
   const rotatedAt = new Date('2026-05-01T12:00:00Z');
-  const stored = {
+  const target = {
     secret: sealed(2),
     previous_secret: sealed(1),
     previous_secret_until: new Date(rotatedAt.getTime() + 86_400_000),
   };
   const delivery = { id: 'd', message_id: 'm', event: 'response.received', body: '{}' };
   const sentAt = (at: Date, rotation: object = {}) => {
-    const of = { orgId: 'org', webhookId: 'webhook', stored: { ...stored, ...rotation } };
+    const of = { orgId: 'org', webhookId: 'webhook', target: { ...target, ...rotation } };
     return sentHeaders({ secrets, settings: { serviceName: 'Service' } }, { delivery, at, ...of });
   };
   const signedBy = (at: Date, [secret, previous]: [number, number?]) =>
