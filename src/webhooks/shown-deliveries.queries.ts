@@ -22,16 +22,8 @@ export async function pageOfDeliveries(
   { page, limit, status }: { page: number; limit: number; status: string | null },
 ) {
   const rows = await sql<ListedDelivery[]>`
-    select d.id, d.event, d.status, d.attempts, d.status_code, d.created_at,
-           coalesce(d.duration_ms, last.duration_ms) as duration_ms
+    select d.id, d.event, d.status, d.attempts, d.status_code, d.created_at, d.duration_ms
     from deliveries d
-    left join lateral (
-      select duration_ms
-      from delivery_attempts
-      where org_id = d.org_id and webhook_id = d.webhook_id and delivery_id = d.id
-      order by number desc
-      limit 1
-    ) last on true
     where d.org_id = ${orgId} and d.webhook_id = ${webhookId}
       and d.id = any (array(
         select id
@@ -89,49 +81,25 @@ export async function countByDay(
     order by d.day`;
 }
 
-export type DayOutcome = 'delivered' | 'skipped' | 'failed' | 'none';
+export type DeliveredShare = { webhook_id: string; delivered: number; total: number };
 
-export type WebhookOutcomes = {
-  webhook_id: string;
-  /** The worst outcome of each day in UTC, oldest first. */
-  outcomes: DayOutcome[];
-  /** How many of each day's newest events were delivered, and how many these are. */
-  delivered: number[];
-  newest: number[];
-};
+/** Limits the rows that the list reads of a busy webhook. */
+const maxNewest = 1000;
 
-/** Limits the rows that the list reads for each webhook and day. */
-export const maxNewest = 100;
-
-/** For every webhook. Probes an index a few times per webhook and day, and reads few rows of a busy webhook. */
-export async function outcomesByDay(
-  sql: Sql,
-  orgId: string,
-  days: number,
-): Promise<WebhookOutcomes[]> {
-  const ended = sql`
-    ended_deliveries
-    where org_id = w.org_id and webhook_id = w.id and id >= d.first and id < d.next and not is_test`;
-  return await sql`
-    with days as materialized ( -- calculating the ids for each probe takes longer than the probes
-      select least_id_at(day) as first, least_id_at(day + interval '24 hours') as next
-      from generate_series(date_trunc('day', now(), 'UTC') - ${days - 1} * interval '24 hours', now(), interval '24 hours') day
-    )
-    select w.id as webhook_id,
-           array_agg(case
-             when exists (select from ${ended} and undelivered = 'failed') then 'failed'
-             when exists (select from ${ended} and undelivered = 'skipped') then 'skipped'
-             when exists (select from ${ended} and undelivered is null) then 'delivered'
-             else 'none'
-           end order by d.first) as outcomes,
-           array_agg(n.delivered order by d.first) as delivered,
-           array_agg(n.total order by d.first) as newest
+/** For every webhook with events in these days. Counts the newest events of a busy webhook alone. */
+export async function countDelivered(sql: Sql, orgId: string, days: number) {
+  return await sql<DeliveredShare[]>`
+    select w.id as webhook_id, count(*)::int as total,
+           (count(*) filter (where undelivered is null))::int as delivered
     from webhooks w
-    cross join days d
     cross join lateral (
-      select count(*) filter (where undelivered is null)::int as delivered, count(*)::int as total
-      from (select undelivered from ${ended} order by id desc limit ${maxNewest}) newest
-    ) n
+      select undelivered
+      from ended_deliveries
+      where org_id = w.org_id and webhook_id = w.id and not is_test
+        and id >= least_id_at(now() - make_interval(days => ${days}))
+      order by id desc
+      limit ${maxNewest}
+    ) newest
     where w.org_id = ${orgId}
     group by w.id`;
 }

@@ -7,18 +7,17 @@ import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
 import type { WebhookRow } from '../queries.ts';
 import { describeRetries, retryKinds } from '../rules.ts';
-import { maxNewest, type WebhookOutcomes } from '../shown-deliveries.queries.ts';
+import type { DeliveredShare } from '../shown-deliveries.queries.ts';
 import { shortUrl, standingOf } from './delivery.tsx';
-import { SmallUptime, UptimeLegend } from './webhook.tsx';
 
 type WebhookListProps = {
   webhooks: readonly WebhookRow[];
-  outcomes: readonly WebhookOutcomes[];
+  shares: readonly DeliveredShare[];
   here: string;
   mayChange: boolean;
 };
 
-export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookListProps) {
+export function WebhookList({ webhooks, shares, here, mayChange }: WebhookListProps) {
   if (webhooks.length === 0) {
     return (
       <EmptyState title="No webhooks yet" icon="webhook">
@@ -31,14 +30,14 @@ export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookList
     <>
       <p class="sub">
         {counted(webhooks.length, 'webhook')}. Webhooks send signed events to your URL as they
-        happen.
+        happen. Delivered is the share of the newest 1,000 events of the last 30 days.
       </p>
       <DataTable
         caption="Webhooks, newest first"
         columns={[
           'URL',
           { head: 'Status', phone: 'beside' },
-          { head: 'Last 30 days', phone: 'line' },
+          { head: 'Delivered', number: true, phone: 'absent' },
           { head: 'Events', phone: 'absent' },
           { head: 'Last delivery', before: 'Last delivery ' },
         ]}
@@ -46,21 +45,16 @@ export function WebhookList({ webhooks, outcomes, here, mayChange }: WebhookList
           cells: cellsOf(
             webhook,
             here,
-            outcomes.find(({ webhook_id }) => webhook_id === webhook.id),
+            shares.find(({ webhook_id }) => webhook_id === webhook.id),
           ),
         }))}
       />
-      <UptimeLegend />
     </>
   );
 }
 
-const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
-
-function cellsOf(webhook: WebhookRow, here: string, outcomes: WebhookOutcomes | undefined) {
+function cellsOf(webhook: WebhookRow, here: string, share: DeliveredShare | undefined) {
   const { kind, text } = standingOf(webhook);
-  const { delivered = [], newest = [] } = outcomes ?? {};
-  const total = sum(newest);
   return [
     <>
       <a href={`${here}/${webhook.id}`}>
@@ -78,15 +72,7 @@ function cellsOf(webhook: WebhookRow, here: string, outcomes: WebhookOutcomes | 
         <span class="sub block">{webhook.deactivated_reason}</span>
       ) : null}
     </>,
-    <>
-      {outcomes ? <SmallUptime {...outcomes} /> : null}
-      {total === 0 ? null : (
-        <span class="sub block">
-          {percentage(sum(delivered), total).toFixed(1)}%
-          {newest.includes(maxNewest) ? ` of the newest ${maxNewest} a day` : null} delivered
-        </span>
-      )}
-    </>,
+    share ? `${percentage(share.delivered, share.total).toFixed(1)}%` : '–',
     webhook.events.join(', '),
     webhook.last_delivery_at ? (
       <Time at={webhook.last_delivery_at} show="ago" />
@@ -156,66 +142,46 @@ export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
   );
 }
 
-type ReplayProps = {
-  active: boolean;
-  since: string;
-  count: number;
-  form: FormState;
-  here: string;
-  /** Asks again before a large replay. */
-  confirms: boolean;
-};
+type ReplayProps = { active: boolean; since: string; form: FormState; here: string };
 
-export function ReplayPage({ active, since, count, form, here, confirms }: ReplayProps) {
-  const action = `${here}/replay`;
-  const day = form.errors['since'] ? since : dayText(since);
-  const missed =
-    count === 0
-      ? `No events were skipped or failed since ${day}.`
-      : `${counted(count, 'event was', 'events were')} skipped or failed since ${day}.`;
-  const effect = active && count > 0 ? ' Replay delivers them again, oldest first.' : '';
-  if (confirms) {
+export function ReplayPage({ active, since, form, here }: ReplayProps) {
+  if (!active) {
     return (
-      <Confirm action={action} button="Replay" cancel={here} hidden={{ since, confirmed: 'true' }}>
-        <p>
-          {missed}
-          {effect}
-        </p>
-        <p>Receivers that do not check the webhook-id process these events twice.</p>
-      </Confirm>
+      <p class="card measure">
+        This webhook is off. Turn it on to replay missed events. <a href={here}>Go to webhook</a>
+      </p>
     );
   }
   return (
-    <div class="card stack measure">
-      <form method="get" action={action} class="stack">
-        <FormErrors form={form} />
-        <Field
-          name="since"
-          label="Since"
-          type="date"
-          form={form}
-          value={since}
-          help="Replays events that were skipped or failed since this day."
-        />
-        <div class="acts">
-          <button type="submit">Show number of events</button>
-        </div>
-      </form>
-      <p role="status">
-        {missed}
-        {effect}
-      </p>
-      {active ? null : (
-        <p>
-          This webhook is off. Turn it on to replay missed events. <a href={here}>Go to webhook</a>
-        </p>
-      )}
-      {effect ? (
-        <form method="post" action={action}>
-          <input type="hidden" name="since" value={since} />
-          <SubmitOrCancel button="Replay" cancel={here} />
-        </form>
-      ) : null}
-    </div>
+    <form method="post" action={`${here}/replay`} class="card stack measure">
+      <FormErrors form={form} />
+      <Field
+        name="since"
+        label="Since"
+        type="date"
+        form={form}
+        value={since}
+        help="Delivers events again that were skipped or failed since this day, oldest first."
+        required
+      />
+      <SubmitOrCancel button="Replay" cancel={here} />
+    </form>
   );
 }
+
+type ConfirmReplayProps = { since: string; count: number; here: string };
+
+export const ConfirmReplay = ({ since, count, here }: ConfirmReplayProps) => (
+  <Confirm
+    action={`${here}/replay`}
+    button="Replay"
+    cancel={here}
+    hidden={{ since, confirmed: 'true' }}
+  >
+    <p>
+      {counted(count, 'event was', 'events were')} skipped or failed since {dayText(since)}. Replay
+      delivers them again, oldest first.
+    </p>
+    <p>Receivers that do not check the webhook-id process these events twice.</p>
+  </Confirm>
+);

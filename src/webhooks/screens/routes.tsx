@@ -36,10 +36,10 @@ import { findTarget, getWebhook, listWebhooks, type WebhookRow } from '../querie
 import { redeliver, replay } from '../replay.ts';
 import {
   countByDay,
+  countDelivered,
   countReplayable,
   findShownDelivery,
   listAttempts,
-  outcomesByDay,
   pageOfDeliveries,
 } from '../shown-deliveries.queries.ts';
 import {
@@ -50,7 +50,7 @@ import {
   sentHeaders,
   shortUrl,
 } from './delivery.tsx';
-import { ReplayPage, WebhookForm, WebhookList } from './forms.tsx';
+import { ConfirmReplay, ReplayPage, WebhookForm, WebhookList } from './forms.tsx';
 import { DeliveryList, Standing, WebhookActs } from './webhook.tsx';
 
 const types = eventTypes.map(({ type }) => type);
@@ -81,9 +81,9 @@ export const webhookScreens = (tools: WebhookTools) =>
   new Hono<ScreenEnv>()
     .get('/', async (c) => {
       const { organization } = c.var;
-      const [webhooks, outcomes] = await Promise.all([
+      const [webhooks, shares] = await Promise.all([
         listWebhooks(tools.db, organization.id),
-        outcomesByDay(tools.db, organization.id, daysShown),
+        countDelivered(tools.db, organization.id, daysShown),
       ]);
       const mayChange = organization.role !== 'viewer';
       const here = pathOf(c);
@@ -91,7 +91,7 @@ export const webhookScreens = (tools: WebhookTools) =>
         title: 'Webhooks',
         section: 'webhooks',
         body: (
-          <WebhookList webhooks={webhooks} outcomes={outcomes} here={here} mayChange={mayChange} />
+          <WebhookList webhooks={webhooks} shares={shares} here={here} mayChange={mayChange} />
         ),
         actions: mayChange ? (
           <LinkButton href={`${here}/new`} text="New webhook" kind="primary" />
@@ -209,13 +209,13 @@ export const webhookScreens = (tools: WebhookTools) =>
 
     .get('/:id/replay', async (c) => {
       requireRole(c, 'editor');
-      return await showReplay(c, tools, c.req.query('since'));
+      return await showReplay(c, tools);
     })
 
     .post('/:id/replay', async (c) => {
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, ReplayForm);
-      if (form.errors) return await showReplay(c, tools, String(form.typed['since'] ?? ''));
+      if (form.errors) return await showReplay(c, tools, form);
       const { since: day, confirmed } = form.values;
       const webhookId = idOf(c);
       const since = new Date(day);
@@ -225,6 +225,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       }
       const traceparent = c.get('traceparent') ?? null;
       const { replayed } = await replay(tools, editor, { webhookId, since, traceparent });
+      if (replayed === 0) return back(c, webhookId, 'No events were skipped or failed since then.');
       return back(c, webhookId, `Replaying ${counted(replayed, 'event')}.`);
     })
 
@@ -284,19 +285,24 @@ function renderBelow(
   return renderScreen(c, { ...screen, section: 'webhooks', trail });
 }
 
-async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, requestedDay?: string) {
+async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, form = emptyForm()) {
   const webhook = await webhookOf(c, tools);
+  const { id: webhookId, active } = webhook;
+  const here = pathOf(c, webhookId);
   const weekBefore = (webhook.deactivated_at ?? new Date()).getTime() - 7 * dayMs;
-  const since = requestedDay ?? new Date(weekBefore).toISOString().slice(0, 10);
-  const isDay = v.is(Day, since);
-  const which = { orgId: c.var.organization.id, webhookId: webhook.id };
-  const count = isDay ? await countReplayable(tools.db, which, new Date(since)) : 0;
-  const form: FormState = { errors: isDay ? {} : { since: 'Must be a day.' }, typed: {} };
-  const confirms = c.req.query('confirm') === 'true' && count > 0;
-  const here = pathOf(c, webhook.id);
+  const asked = v.safeParse(Day, c.req.query('since'));
+  const since = asked.success ? asked.output : new Date(weekBefore).toISOString().slice(0, 10);
+  const which = { orgId: c.var.organization.id, webhookId };
+  const confirms = c.req.query('confirm') === 'true';
+  const count = confirms ? await countReplayable(tools.db, which, new Date(since)) : 0;
   return renderBelow(c, webhook, {
     title: 'Replay missed events',
-    body: <ReplayPage {...{ active: webhook.active, since, count, form, here, confirms }} />,
+    body:
+      active && count > 0 ? (
+        <ConfirmReplay since={since} count={count} here={here} />
+      ) : (
+        <ReplayPage active={active} since={since} form={form} here={here} />
+      ),
     status: statusOf(form),
   });
 }
@@ -342,11 +348,7 @@ async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
             ) : null}
           </Secret>
         ) : null}
-        <Standing
-          webhook={webhook}
-          days={days}
-          newest={page > 1 || status ? undefined : rows.find((row) => row.status !== 'pending')}
-        />
+        <Standing webhook={webhook} days={days} />
         <DeliveryList
           deliveries={rows}
           total={total}

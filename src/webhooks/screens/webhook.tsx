@@ -16,21 +16,14 @@ import type { WebhookRow } from '../queries.ts';
 import { describeRetries, maxFailures } from '../rules.ts';
 import {
   type DayOfDeliveries,
-  type DayOutcome,
   type ListedDelivery,
   maxCounted,
-  type WebhookOutcomes,
 } from '../shown-deliveries.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
-type StandingProps = {
-  webhook: WebhookRow;
-  days: DayOfDeliveries[];
-  /** Undefined if the list starts elsewhere. */
-  newest: ListedDelivery | undefined;
-};
+type StandingProps = { webhook: WebhookRow; days: DayOfDeliveries[] };
 
-export function Standing({ webhook, days, newest }: StandingProps) {
+export function Standing({ webhook, days }: StandingProps) {
   const { kind, text } = standingOf(webhook);
   return (
     <div id="standing" class="stack">
@@ -49,7 +42,6 @@ export function Standing({ webhook, days, newest }: StandingProps) {
             </span>
           </div>
           <Uptime days={days} />
-          {newest ? <p class="sub">Newest event: {deliveryStates[newest.status].text}</p> : null}
           <details class="reveal">
             <summary>Show as table</summary>
             <DataTable
@@ -126,7 +118,12 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
         <span>{shortDay(days[0]!.day)}</span>
         <span>today (UTC)</span>
       </p>
-      <UptimeLegend />
+      <p class="legend">
+        <span class="key is-good">Delivered</span>
+        <span class="key is-warn">Some skipped</span>
+        <span class="key is-poor">Some failed</span>
+        <span class="key is-even">No events</span>
+      </p>
       <dl class="counts">
         {(
           [
@@ -146,59 +143,11 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
   );
 }
 
-const toneOfDay = ({ delivered, failed, skipped }: DayOfDeliveries): string =>
-  toneOfOutcome[
-    failed > 0 ? 'failed' : skipped > 0 ? 'skipped' : delivered > 0 ? 'delivered' : 'none'
-  ];
-
-const toneOfOutcome = {
-  delivered: 'is-good',
-  skipped: 'is-warn',
-  failed: 'is-poor',
-  none: 'is-even',
-} as const satisfies Record<DayOutcome, string>;
-
-/** A small chart for lists. The days of one tone are one path, so that fifty webhooks fit on a page. */
-export function SmallUptime({ outcomes, delivered, newest }: Omit<WebhookOutcomes, 'webhook_id'>) {
-  const mixed = outcomes.flatMap((worst, at) => {
-    const share = delivered[at]! / newest[at]!;
-    return share > 0 && worst !== 'delivered'
-      ? [`M${at} 0h.75v${Math.min(share, 0.85).toFixed(2)}h-.75`]
-      : [];
-  });
-  const paths = Object.entries(toneOfOutcome)
-    .map(([outcome, tone]) => {
-      const days = outcomes.flatMap((each, at) => (each === outcome ? [at] : []));
-      return { tone, outcome, days };
-    })
-    .filter(({ days }) => days.length > 0);
-  const words = paths
-    .filter(({ outcome }) => outcome !== 'none')
-    .map(({ outcome, days }) => `${outcome} on ${counted(days.length, 'day')}`);
-  return (
-    <svg
-      class="uptime small"
-      viewBox={`0 0 ${outcomes.length} 1`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={words.join(', ') || 'no events'}
-    >
-      {paths.map(({ tone, days }) => (
-        <path class={tone} d={days.map((at) => `M${at} 0h.75v1h-.75`).join('')} />
-      ))}
-      {mixed.length > 0 ? <path class="is-good" d={mixed.join('')} /> : null}
-    </svg>
-  );
-}
-
-export const UptimeLegend = () => (
-  <p class="legend">
-    <span class="key is-good">Delivered</span>
-    <span class="key is-warn">Some skipped</span>
-    <span class="key is-poor">Some failed</span>
-    <span class="key is-even">No events</span>
-  </p>
-);
+const toneOfDay = ({ delivered, failed, skipped }: DayOfDeliveries) => {
+  if (failed > 0) return 'is-poor';
+  if (skipped > 0) return 'is-warn';
+  return delivered > 0 ? 'is-good' : 'is-even';
+};
 
 const describeDay = ({ day, delivered, failed, skipped }: DayOfDeliveries) =>
   `${shortDay(day)}: ${delivered} delivered, ${failed} failed, ${skipped} skipped`;

@@ -154,7 +154,6 @@ test('an inactive webhook can be turned on', async () => {
   await place.post(`${here}/switch-off`, {});
   assert.match(await (await place.get(here)).text(), /switch-on"><button[^>]*class="primary"/);
   const replay = await (await place.get(`${here}/replay`)).text();
-  assert.match(replay, /1 event was skipped or failed since \d+ \w+ \d{4}\.<\/p>/);
   assert.match(replay, /Turn it on to replay/);
   const page = await (await place.get(`${here}/deliveries/${delivery}`)).text();
   assert.match(page, /Request, not sent.*Nothing sent yet/s);
@@ -162,22 +161,20 @@ test('an inactive webhook can be turned on', async () => {
 
 const weekAgo = () => new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
 
-test('a replay shows its count and confirms more than 100', async () => {
+test('a replay confirms more than 100 deliveries', async () => {
   const place = await scene();
   const { here, id } = await made(place);
   for (let n = 0; n < 2; n += 1) await addDelivery(place.orgId, id, { status: 'skipped' });
   await addDelivery(place.orgId, id, { status: 'delivered', attempts: 1 });
   const began = weekAgo();
   const page = await (await place.get(`${here}/replay`)).text();
-  assert.match(page, /2 events were skipped or failed since/);
-  const since = /name="since" value="([\d-]+)"/.exec(page)![1]!;
+  const since = /value="(\d{4}-\d\d-\d\d)"/.exec(page)![1]!;
   assert.ok(began <= since && since <= weekAgo(), 'since a week ago');
   await place.post(`${here}/replay`, { since });
   assert.match(await (await place.get(here)).text(), /Replaying 2 events/);
 
-  const nothing = await (await place.get(`${here}/replay?since=${since}&confirm=true`)).text();
-  assert.match(nothing, /No events were skipped or failed since/);
-  assert.doesNotMatch(nothing, /method="post" action="[^"]*\/replay"/);
+  const again = await place.post(`${here}/replay`, { since });
+  assert.match(noticeOf(again)!.text, /No events were skipped or failed since/);
 
   const failed = { status: 'failed', attempts: 2 };
   const hundred = Array.from({ length: 100 }, () => ({
@@ -193,15 +190,14 @@ test('a replay shows its count and confirms more than 100', async () => {
   const pending = async () =>
     (await db`select from deliveries where webhook_id = ${id} and status = 'pending'`).length;
   const asked = await place.post(`${here}/replay`, { since });
-  const again = asked.headers.get('Location')!;
-  assert.match(again, /confirm=true/);
+  const confirmation = asked.headers.get('Location')!;
+  assert.match(confirmation, /confirm=true/);
   assert.equal(await pending(), 0);
-  assert.match(await (await place.get(again)).text(), /103 events were/);
+  assert.match(await (await place.get(confirmation)).text(), /103 events were/);
   await place.post(`${here}/replay`, { since, confirmed: 'true' });
   assert.equal(await pending(), 103);
   for (const none of ['2026-02-30', '0000-01-01']) {
     assert.equal((await place.post(`${here}/replay`, { since: none })).status, 422);
-    assert.equal((await place.get(`${here}/replay?since=${none}`)).status, 422);
   }
 });
 

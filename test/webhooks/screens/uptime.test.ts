@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SmallUptime, Uptime } from '../../../src/webhooks/screens/webhook.tsx';
+import { Uptime } from '../../../src/webhooks/screens/webhook.tsx';
 
 test('a day has the colour of its worst outcome below its delivered share', () => {
   const days = [
@@ -17,25 +17,4 @@ test('a day has the colour of its worst outcome below its delivered share', () =
   assert.match(html, /<title>3 Mar: 50 delivered, 2 failed, 9 skipped<\/title>/);
   assert.match(html, /99 events delivered, 2 failed and 10 skipped in 4 days/);
   assert.match(html, /<dt>Success rate<\/dt><dd>89.2%<\/dd>/);
-});
-
-test('the small chart draws days of one tone as one path, mixed days split', () => {
-  const outcomes = ['none', 'delivered', 'failed', 'delivered', 'failed'] as const;
-  const html = String(
-    SmallUptime({
-      outcomes: [...outcomes],
-      delivered: [0, 1, 99, 1, 0],
-      newest: [1, 1, 100, 1, 0],
-    }),
-  );
-  assert.deepEqual(
-    [...html.matchAll(/<path class="([\w-]+)" d="([^"]+)"/g)].map(([, ...parts]) => parts),
-    [
-      ['is-good', 'M1 0h.75v1h-.75M3 0h.75v1h-.75'],
-      ['is-poor', 'M2 0h.75v1h-.75M4 0h.75v1h-.75'],
-      ['is-even', 'M0 0h.75v1h-.75'],
-      ['is-good', 'M2 0h.75v0.85h-.75'],
-    ],
-  );
-  assert.match(html, /aria-label="delivered on 2 days, failed on 2 days"/);
 });
