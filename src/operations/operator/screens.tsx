@@ -41,7 +41,6 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import {
   type Board,
-  BusiestPart,
   Cards,
   ChecksPart,
   describeProcesses,
@@ -397,10 +396,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
       <ChecksPart board={board} />
       <div class="grid half level">
         <QueuesPart board={board} />
-        <div class="stack">
-          <BusiestPart board={board} />
-          <ErrorsPart board={board} />
-        </div>
+        <ErrorsPart board={board} />
       </div>
       <Part id="organizations" title="Organizations">
         <PagedList
