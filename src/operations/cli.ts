@@ -8,14 +8,13 @@ import { readAsset } from '../lib/process/lifecycle.ts';
 import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
 import {
-  ConfigError,
   formatSetting,
   redactedConfig,
   Settings,
   unknownSettings,
 } from '../settings.ts';
 import { files } from './archive.ts';
-import { examine, validatePaths, withShortWait } from './doctor.ts';
+import { examine, withShortWait } from './doctor.ts';
 import { createResolver } from './doctor-dns.ts';
 import { type Finding, recordLine } from './findings.ts';
 import { fetchHealth, findService } from './health.ts';
@@ -39,8 +38,6 @@ const checkConfig = command({
   options: {},
   async run(tools: CommandTools) {
     const config = tools.config();
-    const complaints = validatePaths(config);
-    if (complaints.length > 0) throw new ConfigError(complaints);
     const settings = redactedConfig(config);
     for (const warning of unknownSettings(
       Object.keys(tools.environment),

@@ -1,4 +1,4 @@
-import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandTools } from '../command-tools.ts';
@@ -189,6 +189,9 @@ export function examineDisk(dataDir: string): Finding {
   }
 }
 
+const nearestExistingPath = (path: string): string =>
+  existsSync(path) ? path : nearestExistingPath(dirname(path));
+
 const advice = 'add it to ASKBACK_TRUSTED_PROXIES, or all its clients share one rate limit';
 
 export function watchProxies(say: (sentence: string) => void): {
@@ -233,47 +236,4 @@ export function explainHostError(error: NodeJS.ErrnoException): never {
     'unavailable',
     `HOST: no address of this machine has that name (${error.message})`,
   );
-}
-
-/** Checks the configured folders and files without creating anything. */
-export function validatePaths({ databaseUrl, dataDir, erasuresFile }: Config): string[] {
-  const complaints: string[] = [];
-  const complain = (name: string, sentence: string) => complaints.push(`${name}: ${sentence}`);
-  if (!databaseUrl) {
-    const path = resolve(dataDir);
-    const present = nearestExistingPath(path);
-    if (!statSync(present).isDirectory()) {
-      complain('ASKBACK_DATA_DIR', `cannot create the data folder ${path}: ${present} is a file`);
-    } else if (!isAccessible(present, constants.W_OK | constants.X_OK)) {
-      complain('ASKBACK_DATA_DIR', `the data folder ${path} ${notWritable}`);
-    }
-  }
-  if (erasuresFile) {
-    const path = resolve(erasuresFile);
-    const folder = dirname(path);
-    const present = statSync(path, { throwIfNoEntry: false });
-    if (present?.isDirectory()) complain('ASKBACK_ERASURES_FILE', `${path} is a folder`);
-    else if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-      complain('ASKBACK_ERASURES_FILE', `there is no folder ${folder}`);
-    } else if (!isAccessible(present ? path : folder, constants.W_OK)) {
-      complain('ASKBACK_ERASURES_FILE', `${path} ${notWritable}`);
-    }
-  }
-  return complaints;
-}
-
-const notWritable = 'is not writable by the account that runs this program';
-
-function isAccessible(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function nearestExistingPath(path: string): string {
-  const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
-  return isThere || path === dirname(path) ? path : nearestExistingPath(dirname(path));
 }
