@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jobActor, recordAct } from '../audit/acts.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
-import { type Db, inTransaction, isLockTimeout, lockTimeout, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, isLockTimeout, lockTimeout, type Part, type Sql } from '../lib/db/db.ts';
 import { poolForGroup } from '../lib/db/fair-pool.ts';
 import { createOutage, type Log } from '../lib/log/log.ts';
 import { attempted, deactivated } from '../signals.ts';
@@ -189,12 +189,7 @@ export async function saveAttempts(
   outcomes: readonly AttemptOutcome[],
 ) {
   return await sql<{ id: string; next_attempt_at: Date | null }[]>`
-    with attempt as materialized (
-      select *
-      from json_to_recordset(${JSON.stringify(outcomes.map(toRow))}::text::json) as a (
-        id uuid, number smallint, status text, status_code smallint, response_body text, error text,
-        duration_ms integer, at timestamptz, traceparent text, retry_in_seconds double precision)
-    ), retried as (
+    with attempt as materialized (${attemptRows(sql, outcomes)}), retried as (
       update pending_deliveries d
       set attempts = a.number, status_code = a.status_code, response_body = a.response_body,
           claimed_by = null, next_attempt_at = now() + make_interval(secs => a.retry_in_seconds),
@@ -203,23 +198,7 @@ export async function saveAttempts(
       where d.org_id = ${org_id} and d.webhook_id = ${webhook_id} and d.attempts = a.number - 1
         and d.id = a.id and a.status = 'pending'
       returning d.id, d.next_attempt_at
-    ), gone as (
-      delete from pending_deliveries d
-      using attempt a
-      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id} and d.attempts = a.number - 1
-        and d.id = a.id and a.status <> 'pending'
-      returning d.*
-    ), ended as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
-                                    response_body, duration_ms, traceparent, is_test, is_replay, delivered_at)
-      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, nullif(a.status, 'delivered'), a.number, a.status_code,
-             a.response_body, case when a.status = 'delivered' then a.duration_ms end,
-             coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay,
-             case when a.status = 'delivered' then now() end
-      from gone d
-      join attempt a using (id)
-      returning id
-    ), recorded_now as (
+    ), ${endedDeliveries(sql)}, recorded_now as (
       select id, next_attempt_at from retried
       union all
       select id, null from ended
@@ -240,44 +219,24 @@ export async function saveAttempts(
  * Returns the ids that it has written. Leaves out webhooks that are locked or have failures to reset, and attempts
  * recorded before. Fails if a delivery is locked for longer than `lockMs`. Updates each webhook at most once a second.
  */
-export async function saveDelivered(
-  sql: Sql,
-  outcomes: readonly AttemptOutcome[],
-  lockMs: number,
-) {
+async function saveDelivered(sql: Sql, outcomes: readonly AttemptOutcome[], lockMs: number) {
   return await sql<{ id: string }[]>`
-    with attempt as materialized (
-      select *
-      from json_to_recordset(${JSON.stringify(outcomes.map(toRow))}::text::json) as a (
-        org_id uuid, webhook_id uuid, id uuid, number smallint, status_code smallint, response_body text,
-        duration_ms integer, traceparent text)
-    ), webhook as materialized (
+    with made as materialized (${attemptRows(sql, outcomes)}), webhook as materialized (
       select w.org_id, w.id
       from webhooks w
-      join (select distinct org_id, webhook_id from attempt) a on a.org_id = w.org_id and a.webhook_id = w.id
+      join (select distinct org_id, webhook_id from made) a on a.org_id = w.org_id and a.webhook_id = w.id
       where w.failure_count = 0
       for key share of w skip locked
-    ), patience as (${lockTimeout(sql, lockMs)}), gone as (
-    delete from pending_deliveries d
-    using patience, attempt a
-    join webhook w on w.org_id = a.org_id and w.id = a.webhook_id
-    where d.org_id = a.org_id and d.webhook_id = a.webhook_id and d.attempts = a.number - 1 and d.id = a.id
-    returning d.*
-  ), delivered as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, attempts, status_code,
-                                    response_body, duration_ms, traceparent, is_test, is_replay, delivered_at)
-      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, a.number, a.status_code,
-             a.response_body, a.duration_ms, coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay,
-             now()
-      from gone d
-      join attempt a using (id)
-      returning org_id, webhook_id, id, is_test
-    ), stale as materialized (
+    ), patience as (${lockTimeout(sql, lockMs)}), attempt as materialized (
+      select a.*
+      from patience, made a
+      join webhook w on w.org_id = a.org_id and w.id = a.webhook_id
+    ), ${endedDeliveries(sql)}, stale as materialized (
       select w.org_id, w.id, d.has_event
       from webhooks w
       join (
         select org_id, webhook_id, bool_or(not is_test) as has_event
-        from delivered
+        from ended
         group by org_id, webhook_id
       ) d on d.org_id = w.org_id and d.webhook_id = w.id
       where w.last_delivery_at is null or w.last_delivery_at < now() - interval '1 second'
@@ -290,5 +249,31 @@ export async function saveDelivered(
       from stale
       where w.org_id = stale.org_id and w.id = stale.id
     )
-    select id from delivered`;
+    select id from ended`;
 }
+
+const attemptRows = (sql: Sql, outcomes: readonly AttemptOutcome[]): Part => sql`
+  select *
+  from json_to_recordset(${JSON.stringify(outcomes.map(toRow))}::text::json) as a (
+    org_id uuid, webhook_id uuid, id uuid, number smallint, status text, status_code smallint, response_body text,
+    error text, duration_ms integer, at timestamptz, traceparent text, retry_in_seconds double precision)`;
+
+/** Moves the deliveries of `attempt` that have an outcome. */
+const endedDeliveries = (sql: Sql): Part => sql`
+    gone as (
+      delete from pending_deliveries d
+      using attempt a
+      where d.org_id = a.org_id and d.webhook_id = a.webhook_id and d.attempts = a.number - 1 and d.id = a.id
+        and a.status <> 'pending'
+      returning d.*
+    ), ended as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
+                                    response_body, duration_ms, traceparent, is_test, is_replay, delivered_at)
+      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, nullif(a.status, 'delivered'), a.number, a.status_code,
+             a.response_body, case when a.status = 'delivered' then a.duration_ms end,
+             coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay,
+             case when a.status = 'delivered' then now() end
+      from gone d
+      join attempt a using (id)
+      returning org_id, webhook_id, id, is_test
+    )`;

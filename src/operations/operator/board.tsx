@@ -89,34 +89,29 @@ export function Cards({ board }: { board: Board }) {
   const { findings, mails, deliveries, waiting, failedJobs, database, disk, backupAgeSeconds } =
     board;
   const of = (...names: string[]) => findings.filter(({ name }) => names.includes(name));
-  const failedMails = countOf(mails, 'failed', 'unknown');
-  const failedDeliveries = countOf(deliveries, 'failed');
   const waitingJobs = waiting.reduce((sum, row) => sum + row.waiting, 0);
   const oldest = Math.max(0, ...waiting.map((row) => row.oldest_seconds));
-  const isFailing = (check: string) => of(check).some(({ status }) => status !== 'ok');
-  const [sent, delivered] = [countOf(mails, 'sent'), countOf(deliveries, 'delivered')];
+  const hasBackup = backupAgeSeconds !== null;
   return (
     <ul class="grid checks">
-      <Card
+      <OutcomeCard
         icon="mail"
         title="Emails"
         findings={of('emails', 'mail server')}
-        figure={count(isFailing('emails') ? failedMails : sent)}
-        unit={`${isFailing('emails') ? 'failed' : 'sent'} in the last hour`}
-        sub={`${isFailing('emails') ? `${count(sent)} sent` : `${count(failedMails)} failed`}, ${count(countOf(mails, 'claimed', 'sending'))} waiting`}
-      >
-        <Columns good={[mails, 'sent']} poor={[mails, 'failed', 'unknown']} />
-      </Card>
-      <Card
+        outcomes={mails}
+        good="sent"
+        poor={['failed', 'unknown']}
+        rest={`${count(countOf(mails, 'claimed', 'sending'))} waiting`}
+      />
+      <OutcomeCard
         icon="webhook"
         title="Webhooks"
         findings={of('webhooks', 'secret key')}
-        figure={count(isFailing('webhooks') ? failedDeliveries : delivered)}
-        unit={`${isFailing('webhooks') ? 'failed' : 'delivered'} in the last hour`}
-        sub={`${isFailing('webhooks') ? `${count(delivered)} delivered` : `${count(failedDeliveries)} failed`}, ${count(countOf(deliveries, 'pending'))} waiting, ${count(countOf(deliveries, 'skipped'))} skipped`}
-      >
-        <Columns good={[deliveries, 'delivered']} poor={[deliveries, 'failed']} />
-      </Card>
+        outcomes={deliveries}
+        good="delivered"
+        poor={['failed']}
+        rest={`${count(countOf(deliveries, 'pending'))} waiting, ${count(countOf(deliveries, 'skipped'))} skipped`}
+      />
       <Card
         icon="activity"
         title="Queue"
@@ -133,40 +128,54 @@ export function Cards({ board }: { board: Board }) {
         unit="response time"
         sub={`PostgreSQL ${database.version}, ${formatBytes(database.bytes)}, ${database.connections} of ${database.maxConnections} connections`}
       />
-      {disk ? (
-        <Card
-          icon="database"
-          title="Disk"
-          findings={of('disk')}
-          figure={formatBytes(disk.freeBytes)}
-          unit="free"
-          sub={`of ${formatBytes(disk.totalBytes)}`}
-        >
-          <Used disk={disk} tone={toneOf[states[worstOf(of('disk'))].kind]} />
-        </Card>
-      ) : (
-        <Card
-          icon="database"
-          title="Disk"
-          findings={of('disk')}
-          figure={formatBytes(database.bytes)}
-          unit="used by the database"
-          sub="Free space on the database server is unknown"
-        />
-      )}
+      <Card
+        icon="database"
+        title="Disk"
+        findings={of('disk')}
+        figure={formatBytes(disk ? disk.freeBytes : database.bytes)}
+        unit={disk ? 'free' : 'used by the database'}
+        sub={
+          disk
+            ? `of ${formatBytes(disk.totalBytes)}`
+            : 'Free space on the database server is unknown'
+        }
+      />
       <Card
         icon="copy"
         title="Backup"
         findings={of('backup')}
-        figure={backupAgeSeconds === null ? 'None' : formatSeconds(backupAgeSeconds)}
-        unit={backupAgeSeconds === null ? 'recorded' : 'ago'}
+        figure={hasBackup ? formatSeconds(backupAgeSeconds) : 'None'}
+        unit={hasBackup ? 'ago' : 'recorded'}
         sub={
-          backupAgeSeconds === null
-            ? 'Other backups, such as pg_dump, are not visible here'
-            : 'Newest backup by askback backup'
+          hasBackup
+            ? 'Newest backup by askback backup'
+            : 'Other backups, such as pg_dump, are not visible here'
         }
       />
     </ul>
+  );
+}
+
+type OutcomeCardProps = Pick<CardProps, 'icon' | 'title' | 'findings'> & {
+  outcomes: readonly Outcome[];
+  good: string;
+  poor: readonly string[];
+  rest: string;
+};
+
+/** Shows the failures first if something is wrong. */
+function OutcomeCard({ outcomes, good, poor, rest, ...card }: OutcomeCardProps) {
+  const [succeeded, failed] = [countOf(outcomes, good), countOf(outcomes, ...poor)];
+  const isFailing = card.findings.some(({ status }) => status !== 'ok');
+  return (
+    <Card
+      {...card}
+      figure={count(isFailing ? failed : succeeded)}
+      unit={`${isFailing ? 'failed' : good} in the last hour`}
+      sub={`${isFailing ? `${count(succeeded)} ${good}` : `${count(failed)} failed`}, ${rest}`}
+    >
+      <Columns outcomes={outcomes} good={good} poor={poor} />
+    </Card>
   );
 }
 
@@ -200,25 +209,19 @@ function Card({ icon, title, findings, figure, unit, sub, children }: CardProps)
   );
 }
 
-const Used = ({ disk, tone }: { disk: NonNullable<Board['disk']>; tone: string }) => (
-  <svg class={`bar thin ${tone === 'is-good' ? '' : tone}`} aria-hidden="true">
-    <rect width={`${((1 - disk.freeBytes / disk.totalBytes) * 100).toFixed(1)}%`} height="100%" />
-  </svg>
-);
-
-type Counted = readonly [outcomes: readonly Outcome[], ...statuses: string[]];
-
 const columns = 12;
 
-/** The last hour in steps of five minutes, oldest first. */
-function Columns({ good, poor }: { good: Counted; poor: Counted }) {
-  const stepsOf = ([outcomes, ...statuses]: Counted) =>
+type ColumnsProps = Pick<OutcomeCardProps, 'outcomes' | 'good' | 'poor'>;
+
+/** Steps of five minutes, oldest first. */
+function Columns({ outcomes, good, poor }: ColumnsProps) {
+  const stepsOf = (statuses: readonly string[]) =>
     Array.from({ length: columns }, (_, at) => {
       const age = columns - 1 - at;
       const counted = outcomes.filter(({ status }) => statuses.includes(status));
       return counted.reduce((sum, { byFiveMinutes }) => sum + (byFiveMinutes[age] ?? 0), 0);
     });
-  const [goods, poors] = [stepsOf(good), stepsOf(poor)];
+  const [goods, poors] = [stepsOf([good]), stepsOf(poor)];
   const highest = Math.max(1, ...goods.map((value, at) => value + poors[at]!));
   const bar = (at: number, value: number, below: number, tone?: string) => {
     const height = (value / highest) * 100;

@@ -36,6 +36,7 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
+import { Bar } from '../../web/app/drawings.tsx';
 import { count, counted, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
@@ -290,13 +291,11 @@ const nearShare = 0.8;
 
 function MailsMeter({ of }: { of: OperatedOrganization }) {
   const { mails_this_month: mails, monthly_send_limit: limit } = of;
-  const share = limit === 0 ? 1 : Math.min(mails / limit, 1);
+  const tone = mails > nearShare * limit ? 'is-warn' : '';
   return (
     <>
       <span class="sub">{mailsOf(of)}</span>{' '}
-      <svg class={`bar thin${share > nearShare ? ' is-warn' : ''}`} aria-hidden="true">
-        <rect width={`${(share * 100).toFixed(1)}%`} height="100%" />
-      </svg>
+      <Bar part={Math.min(mails, limit)} whole={limit} tone={tone} />
     </>
   );
 }
