@@ -211,14 +211,7 @@ function describeResponse({ status, headers }: Response, body: string): string |
   if (status >= 300 && status < 400) {
     return `is redirected to ${headers.get('Location') ?? 'nowhere'}, which mail clients do not follow: set ASKBACK_PUBLIC_URL to the final address`;
   }
-  if (status === 401 || status === 403 || status === 407) {
-    return `gets ${status}: a proxy in front of askback requires a login; /u/ must be public`;
-  }
-  if (status === 405) {
-    return 'gets 405: a proxy in front of askback blocks POST requests';
-  }
-  if (status >= 500 || status === 429) return `gets ${status}: the service has a problem`;
-  return `gets ${status}, but not from askback: another program uses that address`;
+  return `gets ${status}, but not from askback: /u/ must reach it without a login`;
 }
 
 function describeError(error: Error, limitMs: number): string {

@@ -212,13 +212,7 @@ const dmarcCases: DmarcCase[] = [
     'fail',
     /^_dmarc\.news\.example\.com has 2 records/,
   ],
-  ['has a wrong policy', { [`TXT ${own}`]: ['v=DMARC1; p=block'] }, 'fail', /p=block must be/],
-  [
-    'has a wrong alignment and address',
-    { [`TXT ${own}`]: [`v=DMARC1; p=none; adkim=x; rua=${'a\t'.repeat(80)}`] },
-    'fail',
-    /its record is wrong: adkim=x must be r or s; rua=(a ){30} must be an address/,
-  ],
+  ['has a wrong policy', { [`TXT ${own}`]: ['v=DMARC1; p=block'] }, 'fail', /receivers ignore its/],
   [
     'cannot be looked up',
     { [`TXT ${own}`]: [servfail] },
