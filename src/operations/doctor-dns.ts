@@ -335,7 +335,6 @@ const defaultTimeoutMs = 3000;
 /** Per try: the timeout leaves room for a second try, in case a packet is lost. */
 const tryMs = 1200;
 
-/** Sends each query once and caches its answer. */
 export function createResolver({
   server,
   timeoutMs = defaultTimeoutMs,
@@ -366,14 +365,7 @@ export function createResolver({
     }
   }
 
-  const answers = new Map<string, Promise<DnsAnswer<unknown>>>();
-  const ask = (type: RecordType, name: string) => {
-    const question = `${type} ${name.toLowerCase()}`;
-    const answer = answers.get(question) ?? query(type, name);
-    answers.set(question, answer);
-    return answer;
-  };
-  return ask as Resolver;
+  return query as Resolver;
 }
 
 const reasons: Readonly<Record<string, string>> = {

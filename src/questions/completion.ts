@@ -4,6 +4,7 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { poolForGroup } from '../lib/db/fair-pool.ts';
 import type { Excerpt } from '../responses/events.ts';
 import { insertWaitingAgain } from '../responses/waiting-analyses.ts';
+import type { SurveyType } from '../survey-types.ts';
 import { emit } from '../webhooks/emit.ts';
 import { type CompletedAnswer, responseCompleted } from '../webhooks/events.ts';
 import type { StoredAnswers } from './check-answers.ts';
@@ -40,7 +41,7 @@ export async function publishCompleted(
         surveyId,
         responseId: id,
         score,
-        type: response.type,
+        surveyType: response.type,
         answers,
         at: completed.at,
       });
@@ -71,7 +72,7 @@ export async function sweepCompletions(tools: PublishTools) {
 
 type Incomplete = PeopleToRedact & {
   survey_id: string;
-  type: Parameters<typeof responseCompleted>[0]['type'];
+  type: SurveyType;
   score: number;
   language: string;
   questions: Question[];

@@ -6,13 +6,7 @@ import type { Question } from '../questions/definition.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import type { Embedding } from '../surveys/schemas.ts';
 import type { AddressedPerson, SurveyTexts, TextsByLanguage } from '../surveys/texts.ts';
-import {
-  type EmittedDelivery,
-  emission,
-  emittedDeliveries,
-  type NewEvents,
-  skippedDeliveries,
-} from '../webhooks/emit.ts';
+import { type EmittedDelivery, emission, type NewEvents } from '../webhooks/emit.ts';
 import type { LinkVisit } from './rules.ts';
 import { insertWaiting } from './waiting-analyses.ts';
 
@@ -115,9 +109,9 @@ export async function recordUnderLock(sql: Sql, { response, effects: { added } }
         where ${counted} and ${response.comment}::text is not null`,
       )}
     ), ${emission(sql, [added], sql`exists (select from answered)`)}
-    select ${skippedDeliveries(sql)} as skipped,
-           ${emittedDeliveries(sql)} as emitted
-    from answered`;
+    select coalesce(d.skipped, 0) as skipped, d.emitted
+    from answered
+    left join deliveries_of d on true`;
   return row;
 }
 

@@ -90,12 +90,6 @@ export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`
       group by cause
     )`;
 
-export const skippedDeliveries = (sql: Sql): Part => sql`
-  coalesce((select skipped from deliveries_of), 0)`;
-
-export const emittedDeliveries = (sql: Sql): Part => sql`
-  (select emitted from deliveries_of)`;
-
 const eventRows = (added: readonly NewEvents[]) =>
   JSON.stringify(
     added.flatMap(({ cause = null, orgId, events, traceparent = null, owner = null }) =>

@@ -189,27 +189,15 @@ export const detractorDetected = (response: ResponseFacts & { excerpt: string | 
     timestamp: response.at,
   });
 
-export type CompletedAnswer = {
-  questionId: string;
-  kind: 'text' | 'scale' | 'choice' | 'choices';
-  value: string | number | string[] | null;
-};
+export type CompletedAnswer = v.InferOutput<(typeof payloads)['response.completed']>['answers'][number];
 
-type CompletedFacts = {
-  surveyId: string;
-  responseId: string;
-  type: SurveyType;
-  score: number;
-  answers: CompletedAnswer[];
-  at: Date;
-};
-
-export const responseCompleted = ({ type, score, at, answers, ...ids }: CompletedFacts) =>
+export const responseCompleted = (response: ResponseFacts & { answers: CompletedAnswer[] }) =>
   makeEvent('response.completed', {
-    ...ids,
-    score: normalized(type, score),
-    answers,
-    timestamp: at,
+    surveyId: response.surveyId,
+    responseId: response.responseId,
+    score: normalized(response.surveyType, response.score),
+    answers: response.answers,
+    timestamp: response.at,
   });
 
 type CompletionFacts = Tally & {

@@ -58,9 +58,3 @@ test('the resolver gives up on a silent server in time', async () => {
   assert.deepEqual(answer, { kind: 'failed', why: 'no name server answered within 0.4 seconds' });
   assert.ok(performance.now() - begun < 5000);
 });
-
-test('the resolver sends the same query once', async () => {
-  await Promise.all([dns('TXT', 'once.example.com'), dns('TXT', 'ONCE.example.com')]);
-  await dns('TXT', 'once.example.com');
-  assert.equal(seen.filter((line) => line.endsWith('TXT once.example.com')).length, 1);
-});

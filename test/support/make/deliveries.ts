@@ -7,7 +7,6 @@ import {
   type EmittedDelivery,
   emission,
   emit,
-  emittedDeliveries,
   type NewEvents,
 } from '../../../src/webhooks/emit.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
@@ -63,6 +62,6 @@ export async function emitOwned(db: Db, worker: ReturnType<typeof workerOf>, eve
   const added = { ...events, owner: worker.owner() };
   const [row] = await db<{ emitted: EmittedDelivery[] | null }[]>`
     with ${emission(db, [added])}
-    select ${emittedDeliveries(db)} as emitted`;
+    select emitted from deliveries_of`;
   return { start: () => worker.start(added, row?.emitted ?? []) };
 }
