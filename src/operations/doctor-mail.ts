@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
+import type { Db } from '../lib/db/db.ts';
 import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { isForbidden } from '../lib/outbound/connect.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
@@ -9,6 +10,7 @@ import { readSmtpUrl, type SmtpSettings } from '../lib/smtp/settings.ts';
 import type { Config } from '../settings.ts';
 import {
   addressesOf,
+  createResolver,
   examineDkim,
   examineDmarc,
   examineMx,
@@ -18,6 +20,7 @@ import {
   type Resolver,
 } from './doctor-dns.ts';
 import { type Finding, finding, findingAbout } from './findings.ts';
+import { listSenders } from './queries.ts';
 
 type MailQuestions = {
   senders: readonly string[];
@@ -30,6 +33,26 @@ type ExamineMailTools = {
   dns: Resolver;
   settings: Pick<Config, 'smtpUrl' | 'bounceDomain' | 'dkim'>;
 };
+
+export type SenderTools = {
+  db: Db;
+  publicUrl: string;
+  settings: { bounceDomain: string | null } & Partial<Pick<Config, 'smtpUrl' | 'dkim'>>;
+  dns?: Resolver | undefined;
+};
+
+/** Examines the senders of one organization, or of all. */
+export async function examineSenders(
+  { db, publicUrl, settings, dns = createResolver() }: SenderTools,
+  orgId: string | null,
+) {
+  const { bounceDomain, smtpUrl = null, dkim = null } = settings;
+  const senders = smtpUrl ? await listSenders(db, orgId) : [];
+  return await examineMail(
+    { dns, settings: { bounceDomain, smtpUrl, dkim } },
+    { senders, sendsFrom: [], publicUrl },
+  );
+}
 
 const maxDomains = 20;
 

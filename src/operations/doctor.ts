@@ -20,20 +20,17 @@ import * as rules from './findings.ts';
 import { type Finding, finding } from './findings.ts';
 import { countUnreadableSecrets, fetchWarnings, localAddress, wrongKeySentence } from './health.ts';
 import { findServerFacts, listSenders } from './queries.ts';
-import { examineUpdate } from './update.ts';
 
 export async function examine(
   config: Config,
   { say, dns }: Pick<CommandTools, 'say'> & { dns: Resolver },
   options: { from: readonly string[]; sendsFrom: readonly string[] },
 ) {
-  const [{ findings, senders, publicUrl, unreadable }, proxies, update] = await Promise.all([
+  const [{ findings, senders, publicUrl, unreadable }, proxies] = await Promise.all([
     examineDatabase(config, say),
     examineProxies(config),
-    examineUpdate(config.updateUrl),
   ]);
-  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl));
-  findings.push(...proxies, ...update);
+  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl), ...proxies);
   if (!config.databaseUrl) findings.push(examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },

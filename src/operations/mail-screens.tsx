@@ -1,51 +1,31 @@
 import { Hono } from 'hono';
 import { cacheWithTtl } from '../lib/async/cache-with-ttl.ts';
 import { memoize } from '../lib/async/memoize.ts';
-import type { Db } from '../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
-import type { Config } from '../settings.ts';
 import { CopyButton, Message, State, type StateKind } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
-import { createResolver, type Resolver } from './doctor-dns.ts';
-import { examineMail } from './doctor-mail.ts';
+import { examineSenders, type SenderTools } from './doctor-mail.ts';
 import type { Finding } from './findings.ts';
-import { listSenders } from './queries.ts';
 
 /** Limits DNS lookups per organization, and the time that a page waits for them. */
 const cacheOptions = { ttlMs: 15_000, timeoutMs: 20_000 };
 const maxOrganizations = 1000;
 
-export type MailScreenTools = {
-  db: Db;
-  publicUrl: string;
-  settings: { bounceDomain: string | null } & Partial<Pick<Config, 'smtpUrl' | 'dkim'>>;
-  dns?: Resolver | undefined;
-};
-
 /**
  * Settings, Mail: the doctor's findings about the organization's senders, below `/o/:slug/settings/mail`, for owners.
  * The page appears at once, and a second request looks up DNS.
  */
-export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
-  const { bounceDomain, smtpUrl = null, dkim = null } = settings;
-
-  async function examine(orgId: string): Promise<Finding[]> {
-    const senders = await listSenders(db, orgId);
-    return await examineMail(
-      { dns: dns ?? createResolver(), settings: { bounceDomain, smtpUrl, dkim } },
-      { senders, sendsFrom: [], publicUrl },
-    );
-  }
-  const examiner = memoize(maxOrganizations, ({ orgId }: { orgId: string }) =>
-    cacheWithTtl(() => examine(orgId), cacheOptions),
+export function mailScreens(tools: SenderTools) {
+  const examiner = memoize(maxOrganizations, (orgId: string) =>
+    cacheWithTtl(() => examineSenders(tools, orgId), cacheOptions),
   );
 
   return new Hono<ScreenEnv>().get('/', async (c) => {
     const { orgId } = requireRole(c, 'owner');
-    if (!smtpUrl) return renderSettings(c, { setting: 'mail', body: <NoMailServer /> });
+    if (!tools.settings.smtpUrl) return renderSettings(c, { setting: 'mail', body: <NoMailServer /> });
     const isLookup = c.req.query('look') === 'now';
-    const findings = isLookup ? await examiner({ orgId })() : null;
+    const findings = isLookup ? await examiner(orgId)() : null;
     const here = settingPath(c.var.organization, 'mail');
     return renderSettings(c, {
       setting: 'mail',

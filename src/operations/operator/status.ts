@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { cacheWithTtl } from '../../lib/async/cache-with-ttl.ts';
+import { withinMs } from '../../lib/async/deadline.ts';
 import { lazy } from '../../lib/async/memoize.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readMigrations, schemaState } from '../../lib/db/migrate.ts';
@@ -9,11 +9,8 @@ import { readDiskSpace } from '../../lib/worker/disk-space.ts';
 import { countHarmfulFunctions } from '../../reporters/reporters.ts';
 import type { Config } from '../../settings.ts';
 import { examineServer } from '../doctor.ts';
-import { createResolver, type Resolver } from '../doctor-dns.ts';
-import { examineMail } from '../doctor-mail.ts';
+import { examineSenders, type SenderTools } from '../doctor-mail.ts';
 import { type Finding, finding, judgeDisk, judgePublicUrl, judgeReporters } from '../findings.ts';
-import { listSenders } from '../queries.ts';
-import { examineUpdate } from '../update.ts';
 import {
   countDeliveryOutcomes,
   countFailedJobs,
@@ -29,16 +26,11 @@ import type { FailedRequest, RecentRequests } from './requests.ts';
 /** `unknown`: this process cannot tell. */
 export type StatusFinding = Omit<Finding, 'status'> & { status: Finding['status'] | 'unknown' };
 
-export type StatusTools = {
-  db: Db;
-  publicUrl: string;
+export type StatusTools = SenderTools & {
   checks: Checks;
   warnings?: Checks;
   requests?: RecentRequests | undefined;
-  settings: { bounceDomain: string | null } & Partial<
-    Pick<Config, 'smtpUrl' | 'dkim' | 'databaseUrl' | 'dataDir' | 'updateUrl'>
-  >;
-  dns?: Resolver | undefined;
+  settings: Partial<Pick<Config, 'databaseUrl' | 'dataDir'>>;
 };
 
 const migrations = lazy(readMigrations);
@@ -248,31 +240,24 @@ export function formatSeconds(seconds: number): string {
     : `${Math.round(seconds / 86_400)} days`;
 }
 
-/** Limits DNS lookups, and the time that the page waits for them. */
-const cacheOptions = { ttlMs: 15_000, timeoutMs: 20_000 };
+const slowTimeoutMs = 20_000;
 
 /** Checks the mail server, DNS and reporters. These checks take seconds, so they only run when an operator asks. */
-export function createSlowChecks({ db, publicUrl, settings, dns }: StatusTools) {
-  const { bounceDomain, smtpUrl = null, dkim = null, updateUrl = null } = settings;
+export function createSlowChecks(tools: StatusTools) {
   let latest: { at: Date; findings: readonly Finding[] } | undefined;
 
   async function examine() {
-    const [reporters, senders, update] = await Promise.all([
-      countHarmfulFunctions(db),
-      smtpUrl ? listSenders(db, null) : [],
-      examineUpdate(updateUrl),
+    const [reporters, mail] = await Promise.all([
+      countHarmfulFunctions(tools.db),
+      examineSenders(tools, null),
     ]);
-    const mail = await examineMail(
-      { dns: dns ?? createResolver(), settings: { bounceDomain, smtpUrl, dkim } },
-      { senders, sendsFrom: [], publicUrl },
-    );
-    latest = { at: new Date(), findings: [...update, ...judgeReporters(reporters), ...mail] };
+    latest = { at: new Date(), findings: [...judgeReporters(reporters), ...mail] };
     return latest;
   }
 
   return {
-    /** Undefined if they take too long or fail. */
-    run: cacheWithTtl(examine, cacheOptions),
+    /** Undefined if they take too long. */
+    run: () => withinMs(examine(), slowTimeoutMs, () => undefined),
     latest: () => latest,
   };
 }
