@@ -16,30 +16,27 @@ type RetryRules = {
   spread: number;
   /** Days without a delivery before failures turn the webhook off. */
   undeliveredDays: number;
+  /** These rules, for the app and the API document. */
+  sentences: string;
 };
 
 const rulesOf: Readonly<Record<RetryKind, RetryRules>> = {
-  standard: { steps: [5], spread: 0, undeliveredDays: 0 },
+  standard: {
+    steps: [5],
+    spread: 0,
+    undeliveredDays: 0,
+    sentences: 'Retries after 5 s. Turns off after 3 failed deliveries in a row.',
+  },
   extended: {
     steps: [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour],
     spread: 0.1,
     undeliveredDays: 3,
+    sentences:
+      'Retries after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, each ±10 %. Turns off after 3 failed deliveries in a row and 3 days without a delivery.',
   },
 };
 
-/** The rules as sentences, for the app and the API document. */
-export function describeRetries(retries: RetryKind): string {
-  const { steps, spread, undeliveredDays } = rulesOf[retries];
-  const delays = new Intl.ListFormat('en-GB').format(steps.map(formatDelay));
-  const jitter = spread > 0 ? `, each ±${spread * 100} %` : '';
-  const condition = undeliveredDays > 0 ? ` and ${undeliveredDays} days without a delivery` : '';
-  return `Retries after ${delays}${jitter}. Turns off after ${maxFailures} failed deliveries in a row${condition}.`;
-}
-
-function formatDelay(seconds: number): string {
-  if (seconds < minute) return `${seconds} s`;
-  return seconds < hour ? `${seconds / minute} min` : `${seconds / hour} h`;
-}
+export const describeRetries = (retries: RetryKind) => rulesOf[retries].sentences;
 
 const busyStatuses = [429, 503];
 const maxWaitFactor = 2;

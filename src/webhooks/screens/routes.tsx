@@ -65,11 +65,7 @@ const WebhookFields = v.object({
   retries: NewWebhook.entries.retries,
 });
 
-const NewSecret = v.object({
-  webhook: v.string(),
-  secret: v.string(),
-  rotated: v.optional(v.boolean(), false),
-});
+const NewSecret = v.object({ webhook: v.string(), secret: v.string() });
 
 const ReplayForm = v.object({ since: Day, confirmed: v.optional(v.string()) });
 
@@ -90,9 +86,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       return renderScreen(c, {
         title: 'Webhooks',
         section: 'webhooks',
-        body: (
-          <WebhookList webhooks={webhooks} shares={shares} here={here} mayChange={mayChange} />
-        ),
+        body: <WebhookList webhooks={webhooks} shares={shares} here={here} mayChange={mayChange} />,
         actions: mayChange ? (
           <LinkButton href={`${here}/new`} text="New webhook" kind="primary" />
         ) : null,
@@ -182,7 +176,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       const editor = requireRole(c, 'editor');
       requireRecentProof(c);
       const { id, secret } = await renewSecret(tools, editor, idOf(c));
-      setOneTimeSecret(c, tools.secrets, editor, { webhook: id, secret, rotated: true });
+      setOneTimeSecret(c, tools.secrets, editor, { webhook: id, secret });
       return c.redirect(pathOf(c, id), 303);
     })
 
@@ -340,12 +334,6 @@ async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
               You won’t be able to see it again. Receivers use it to verify the signature of
               deliveries.
             </p>
-            {made.output.rotated ? (
-              <p>
-                For 24 hours, the webhook-signature header has signatures with both secrets, so that
-                you can switch over. The other signature header already uses the new one.
-              </p>
-            ) : null}
           </Secret>
         ) : null}
         <Standing webhook={webhook} days={days} />
