@@ -113,8 +113,6 @@ test('backup verify restores the newest backup and leaves nothing behind', async
   assert.equal(verified.code, 0, verified.stderr);
   const answer = JSON.parse(verified.stdout);
   assert.deepEqual([answer.file, answer.rows, answer.secret_key], [newest, rows, null]);
-  assert.equal(answer.organizations, 2);
-  assert.ok(answer.responses > 100);
   assert.deepEqual(readdirSync(scratch), []);
 });
 

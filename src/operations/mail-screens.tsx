@@ -23,7 +23,8 @@ export function mailScreens(tools: SenderTools) {
 
   return new Hono<ScreenEnv>().get('/', async (c) => {
     const { orgId } = requireRole(c, 'owner');
-    if (!tools.settings.smtpUrl) return renderSettings(c, { setting: 'mail', body: <NoMailServer /> });
+    if (!tools.settings.smtpUrl)
+      return renderSettings(c, { setting: 'mail', body: <NoMailServer /> });
     const isLookup = c.req.query('look') === 'now';
     const findings = isLookup ? await examiner(orgId)() : null;
     const here = settingPath(c.var.organization, 'mail');
@@ -67,7 +68,13 @@ function MailFindings({ findings, here }: MailFindingsProps) {
           </p>
         </div>
       ) : (
-        <FindingsList findings={findings} here={here} />
+        <div id="findings" aria-live="polite">
+          {findings ? null : <p>DNS did not answer in time. Check again in a moment.</p>}
+          <FindingRows findings={findings ?? []} states={states} />
+          <p>
+            <LinkButton href={`${here}?look=now`} text="Check again" />
+          </p>
+        </div>
       )}
     </Part>
   );
@@ -82,34 +89,12 @@ const NoMailServer = () => (
       Emails stay in the <a href="/mailbox">built-in mailbox</a>, which only opens on the machine
       that askback runs on.
     </p>
-    <p>To send emails, the operator of this server takes three steps:</p>
-    <ol class="stack tight">
-      <li>
-        1. Set <code>ASKBACK_SMTP_URL</code> to the URL of the mail server.
-      </li>
-      <li>2. Restart askback.</li>
-      <li>3. Open this page again, which then checks the mail server and DNS.</li>
-    </ol>
+    <p>
+      To send emails, the operator of this server sets <code>ASKBACK_SMTP_URL</code> to the URL of
+      the mail server and restarts askback. This page then checks the mail server and DNS.
+    </p>
   </Part>
 );
-
-function FindingsList({
-  findings,
-  here,
-}: {
-  findings: readonly Finding[] | undefined;
-  here: string;
-}) {
-  return (
-    <div id="findings" aria-live="polite">
-      {findings ? null : <p>DNS did not answer in time. Check again in a moment.</p>}
-      <FindingRows findings={findings ?? []} states={states} />
-      <p>
-        <LinkButton href={`${here}?look=now`} text="Check again" />
-      </p>
-    </div>
-  );
-}
 
 type FindingRowsProps<Status extends string> = {
   findings: readonly (Omit<Finding, 'status'> & { status: Status })[];

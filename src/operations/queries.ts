@@ -36,27 +36,6 @@ export async function hasOrganizations(sql: Sql): Promise<boolean> {
   return filled;
 }
 
-type RestoredCounts = {
-  organizations: number;
-  surveys: number;
-  contacts: number;
-  responses: number;
-  newest_response: Date | null;
-};
-
-/** Lets an operator recognize a backup. */
-export async function countRestored(sql: Sql) {
-  return one(
-    await sql<RestoredCounts[]>`
-      -- all organizations
-      select (select count(*)::int from organizations) as organizations,
-             (select count(*)::int from surveys)       as surveys,
-             (select count(*)::int from contacts)      as contacts,
-             (select count(*)::int from responses)     as responses,
-             (select max(created_at) from responses)   as newest_response`,
-  );
-}
-
 const maxSenders = 1000;
 
 /** Lists senders of surveys that are not completed, most used first. A null `orgId` stands for all organizations. */

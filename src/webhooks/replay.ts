@@ -33,16 +33,13 @@ export async function replay(
   return { replayed: await deliverAgain(tools, writer, request) };
 }
 
-/** The new deliveries get their own trace, linked to the original traces. */
+/** The new deliveries get the trace of the request. */
 async function deliverAgain({ db }: ReplayTools, writer: Writer, request: Traced & Originals) {
   return await inSpan(
     { traceparent: request.traceparent ?? null, agoMs: 0 },
     () => enqueueSpan('webhooks.deliver'),
-    async ({ traceparent, link }) => {
-      const copied = await inTransaction(db, (tx) => copy(tx, writer, { ...request, traceparent }));
-      for (const original of copied.traceparents) link(original);
-      return copied.count;
-    },
+    async ({ traceparent }) =>
+      await inTransaction(db, (tx) => copy(tx, writer, { ...request, traceparent })),
   );
 }
 
@@ -75,8 +72,8 @@ async function copy(
       code: 'webhook_inactive',
     });
   }
-  const copied = await copyDeliveries(tx, orgId, request);
-  if (copied.count === 0) return copied;
+  const deliveries = await copyDeliveries(tx, orgId, request);
+  if (deliveries === 0) return 0;
   await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
   const act: Omit<AuditedAct, 'orgId' | 'actor'> =
     'deliveryId' in request
@@ -88,13 +85,11 @@ async function copy(
       : {
           act: 'webhook.replayed',
           target: { kind: 'webhook', id: webhookId },
-          details: { since: request.since.toISOString(), deliveries: copied.count },
+          details: { since: request.since.toISOString(), deliveries },
         };
   await recordAct(tx, { ...writer, ...act });
-  return copied;
+  return deliveries;
 }
-
-const maxLinks = 20;
 
 /**
  * Copies deliveries and extends the retention of their events. Ids use the clock instead of the start of the
@@ -116,7 +111,7 @@ async function copyDeliveries(
         where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${which.deliveryId}`
       : missedDeliveries(sql, { orgId, webhookId, since: which.since });
   return one(
-    await sql<{ count: number; traceparents: string[] }[]>`
+    await sql<{ count: number }[]>`
       with original as materialized (
         ${originals}
       ), used as (
@@ -139,9 +134,6 @@ async function copyDeliveries(
         ) d
         returning 1
       )
-      select (select count(*)::int from copied) as count,
-             array(select distinct traceparent from original
-                   where traceparent is not null
-                   limit ${maxLinks}) as traceparents`,
-  );
+      select count(*)::int as count from copied`,
+  ).count;
 }

@@ -23,7 +23,6 @@ export type SpanEnd = { attributes: Attributes; failed: boolean };
 type OwnSpan = {
   traceparent: string | null;
   ended: (describe: () => SpanEnd) => void;
-  link: (traceparent: string) => void;
 };
 
 let tracer: Tracer | undefined;
@@ -40,18 +39,14 @@ export async function inSpan<Result>(
   describe: () => SpanDescription,
   work: (own: OwnSpan) => Promise<Result>,
 ): Promise<Result> {
-  if (!tracer) return await work({ traceparent: cause.traceparent, ended: ignore, link: ignore });
+  if (!tracer) return await work({ traceparent: cause.traceparent, ended: () => {} });
   const span = startSpan(describe(), cause);
   let end: SpanEnd = { attributes: {}, failed: false };
   const ended = (describeEnd: () => SpanEnd) => {
     end = describeEnd();
   };
   try {
-    return await work({
-      traceparent: traceparentOfSpan(span),
-      ended,
-      link: (other) => void link(span, other),
-    });
+    return await work({ traceparent: traceparentOfSpan(span), ended });
   } catch (error) {
     end = { attributes: { [errorType]: kindOf(error) }, failed: true };
     throw error;
@@ -59,8 +54,6 @@ export async function inSpan<Result>(
     endSpan(span, end);
   }
 }
-
-const ignore = () => {};
 
 /** Call only while tracing. `began` is an earlier `performance.now()`. */
 export function startSpan(
