@@ -120,7 +120,6 @@ export type ShownDelivery = ListedDelivery & {
   message_id: string;
   body: string;
   response_body: string | null;
-  is_replay: boolean;
   delivered_at: Date | null;
   next_attempt_at: Date | null;
   trace_id: string | null;
@@ -141,7 +140,7 @@ export async function findShownDelivery(
   id: string,
 ): Promise<ShownDelivery | undefined> {
   const [delivery] = await sql<ShownDelivery[]>`
-    select id, message_id, event, body, status, attempts, status_code, response_body, is_replay,
+    select id, message_id, event, body, status, attempts, status_code, response_body,
            created_at, delivered_at, next_attempt_at, substring(traceparent from 4 for 32) as trace_id,
            null::int as duration_ms
     from deliveries

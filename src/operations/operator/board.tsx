@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import manifest from '../../../package.json' with { type: 'json' };
 import { capital } from '../../errors.ts';
 import { Message, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
@@ -281,15 +280,6 @@ export function ChecksPart({ board }: { board: Board }) {
     </Part>
   );
 }
-
-export const describeProcesses = (processes: number): string =>
-  [
-    `askback ${manifest.version}`,
-    processes > 0 && counted(processes, 'process', 'processes'),
-    `up ${formatSeconds(process.uptime())}`,
-  ]
-    .filter(Boolean)
-    .join(' · ');
 
 export function ErrorsPart({ board: { errors } }: { board: Board }) {
   return (

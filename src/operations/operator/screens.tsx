@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
+import manifest from '../../../package.json' with { type: 'json' };
 import { notFound, whenRefused } from '../../errors.ts';
 import { Line, Whole } from '../../lib/cli/command.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
@@ -23,6 +24,7 @@ import {
   signedIn,
 } from '../../sessions/session.ts';
 import { Confirm, FormErrors, Notice, OnOff, Secret, Time } from '../../web/app/badges.tsx';
+import { Bar } from '../../web/app/drawings.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -36,7 +38,6 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { Bar } from '../../web/app/drawings.tsx';
 import { count, counted, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
@@ -44,7 +45,6 @@ import {
   type Board,
   Cards,
   ChecksPart,
-  describeProcesses,
   ErrorsPart,
   Headline,
   QueuesPart,
@@ -480,10 +480,9 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
       )}
     </>
   );
-  const about = describeProcesses(processes.length);
   return renderScreen(c, {
     title: 'Operator',
-    about,
+    about: `askback ${manifest.version}`,
     section: 'operator',
     actions: newOrganization,
     body,

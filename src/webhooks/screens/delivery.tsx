@@ -45,7 +45,6 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
             ...(responseId
               ? [['Response', <a href={`${responses}/${responseId}`}>View response</a>] as const]
               : []),
-            ...(delivery.is_replay ? [['Origin', 'Replay'] as const] : []),
           ]}
         />
       </section>

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { Breakable, Notice, State, Time } from '../../web/app/badges.tsx';
+import { Breakable, dayText, Notice, State, Time } from '../../web/app/badges.tsx';
 import { LinkButton, Submit } from '../../web/app/forms.tsx';
 import {
   ActMenu,
@@ -51,7 +51,7 @@ export function Standing({ webhook, days }: StandingProps) {
                 ...['Delivered', 'Failed', 'Skipped'].map((head) => ({ head, number: true })),
               ]}
               rows={days.toReversed().map(({ day, delivered, failed, skipped }) => ({
-                cells: [shortDay(day), delivered, failed, skipped],
+                cells: [dayText(day), delivered, failed, skipped],
               }))}
             />
           </details>
@@ -105,7 +105,9 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
           const share = (100 * day.delivered) / (day.delivered + day.failed + day.skipped);
           return (
             <g>
-              <title>{describeDay(day)}</title>
+              <title>
+                {`${dayText(day.day)}: ${day.delivered} delivered, ${day.failed} failed, ${day.skipped} skipped`}
+              </title>
               <rect class={toneOfDay(day)} {...bar} height="100%" />
               {share > 0 && share < 100 && (
                 <rect class="is-good" {...bar} height={`${Math.min(share, 91).toFixed(1)}%`} />
@@ -115,7 +117,7 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
         })}
       </svg>
       <p class="spread sub">
-        <span>{shortDay(days[0]!.day)}</span>
+        <span>{dayText(days[0]!.day)}</span>
         <span>today (UTC)</span>
       </p>
       <p class="legend">
@@ -148,9 +150,6 @@ const toneOfDay = ({ delivered, failed, skipped }: DayOfDeliveries) => {
   if (skipped > 0) return 'is-warn';
   return delivered > 0 ? 'is-good' : 'is-even';
 };
-
-const describeDay = ({ day, delivered, failed, skipped }: DayOfDeliveries) =>
-  `${shortDay(day)}: ${delivered} delivered, ${failed} failed, ${skipped} skipped`;
 
 /** Live updates replace the buttons that depend on the status. */
 export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: string }) {
@@ -190,13 +189,6 @@ export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: stri
     </>
   );
 }
-
-const dayForm = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  timeZone: 'UTC',
-});
-const shortDay = (day: string) => dayForm.format(new Date(day));
 
 type DeliveryListProps = {
   deliveries: readonly ListedDelivery[];

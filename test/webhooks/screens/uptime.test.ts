@@ -14,7 +14,7 @@ test('a day has the colour of its worst outcome below its delivered share', () =
   assert.deepEqual(tones, ['is-even', 'is-good', 'is-poor', 'is-good', 'is-warn', 'is-good']);
   const heights = [...html.matchAll(/is-good"[^>]* height="([^"]+)"/g)].map(([, height]) => height);
   assert.deepEqual(heights, ['100%', '82.0%', '50.0%']);
-  assert.match(html, /<title>3 Mar: 50 delivered, 2 failed, 9 skipped<\/title>/);
+  assert.match(html, /<title>3 Mar 2026: 50 delivered, 2 failed, 9 skipped<\/title>/);
   assert.match(html, /99 events delivered, 2 failed and 10 skipped in 4 days/);
   assert.match(html, /<dt>Success rate<\/dt><dd>89.2%<\/dd>/);
 });
