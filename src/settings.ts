@@ -54,12 +54,12 @@ const secretNames = [
   'ASKBACK_METRICS_TOKEN',
 ];
 
-export function redactedConfig({ settings, telemetry }: Config): Record<string, unknown> {
+export function redactedConfig({ settings }: Config): Record<string, unknown> {
   const redacted = Object.entries(settings).map(([name, value]) => {
     if (secretNames.includes(name)) return [name, '(secret)'];
     return [name, typeof value === 'string' ? withoutPassword(value) : value];
   });
-  return { ...Object.fromEntries(redacted), exported: { traces: telemetry.traces } };
+  return Object.fromEntries(redacted);
 }
 
 /** Uses a pattern, because `URL` cannot parse a database URL with several hosts. */

@@ -7,12 +7,7 @@ import { migrate } from '../lib/db/migrate.ts';
 import { readAsset } from '../lib/process/lifecycle.ts';
 import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
-import {
-  formatSetting,
-  redactedConfig,
-  Settings,
-  unknownSettings,
-} from '../settings.ts';
+import { formatSetting, redactedConfig, Settings, unknownSettings } from '../settings.ts';
 import { files } from './archive.ts';
 import { examine, withShortWait } from './doctor.ts';
 import { createResolver } from './doctor-dns.ts';
@@ -37,18 +32,15 @@ const checkConfig = command({
   does: 'validates the environment and prints the resulting settings',
   options: {},
   async run(tools: CommandTools) {
-    const config = tools.config();
-    const settings = redactedConfig(config);
+    const settings = redactedConfig(tools.config());
     for (const warning of unknownSettings(
       Object.keys(tools.environment),
       Object.keys(Settings.entries),
     )) {
       tools.say(`warning: ${warning}`);
     }
-    const { exported: _, ...named } = settings;
-    const rows = Object.entries(named).map(([name, value]) => [name, formatSetting(value)]);
-    const exported = `OpenTelemetry exports ${config.telemetry.traces ? 'traces' : 'nothing'}`;
-    return { data: settings, text: `the environment is valid\n\n${columns(rows)}\n\n${exported}` };
+    const rows = Object.entries(settings).map(([name, value]) => [name, formatSetting(value)]);
+    return { data: settings, text: `the environment is valid\n\n${columns(rows)}` };
   },
 });
 

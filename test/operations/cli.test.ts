@@ -5,11 +5,10 @@ import { operationCommands } from '../../src/operations/cli.ts';
 import { loadConfig } from '../../src/settings.ts';
 import { secretKey } from '../support/processes/program.ts';
 
-async function run(name: string, words: string[], over: Record<string, string> = {}) {
+async function run(name: string, words: string[]) {
   const environment = {
     DATABASE_URL: 'postgres://127.0.0.1:1/x',
     ASKBACK_SECRET_KEY: secretKey,
-    ...over,
   };
   const tools: CommandTools = {
     config: () => loadConfig(environment, () => ''),
@@ -19,16 +18,6 @@ async function run(name: string, words: string[], over: Record<string, string> =
     stopSignal: async () => 'SIGTERM',
   };
   return await operationCommands.find((each) => each.name === name)!.run(tools, words, 'askback');
-}
-
-for (const [traces, said] of [
-  ['otlp', 'OpenTelemetry exports traces'],
-  ['none', 'OpenTelemetry exports nothing'],
-] as const) {
-  test(`check-config with traces ${traces}: ${said}`, async () => {
-    const { output, exitCode } = await run('check-config', [], { OTEL_TRACES_EXPORTER: traces });
-    assert.deepEqual([exitCode, output.split('\n').at(-1)], [0, said]);
-  });
 }
 
 const nameServers: [text: string, taken: boolean][] = [
