@@ -306,7 +306,6 @@ export async function examinePtr(dns: Resolver, ip: string): Promise<Finding> {
   return judge('fail', message);
 }
 
-/** The result of a DNS query, including failures. */
 export type DnsAnswer<T> =
   | { kind: 'found'; records: T[] }
   /** The name exists, without a record of this type. */

@@ -39,7 +39,6 @@ export async function examine(
   return [...findings, ...mail];
 }
 
-/** Reports untrusted proxies that a service on this machine has seen. */
 async function examineProxies({ host, port }: Config): Promise<Finding[]> {
   const { proxy } = port === 0 ? {} : await fetchWarnings(localAddress(host, port));
   return proxy ? [finding('proxy', 'warn', proxy)] : [];

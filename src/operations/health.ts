@@ -36,7 +36,6 @@ type ReadinessTools = {
 export type Readiness = {
   checks: Checks;
   warnings: Checks;
-  /** Reports the process as stopping. */
   drain: () => void;
 };
 

@@ -106,7 +106,6 @@ type SignedMessage = {
   secret: string;
   /** Also signs for a day after a rotation. Only `webhook-signature` can hold two signatures. */
   previousSecret: string | null;
-  /** Lets subscribers continue the trace. */
   traceparent?: string | null;
 };
 

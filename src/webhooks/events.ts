@@ -130,7 +130,6 @@ export const messages = [
   },
 ];
 
-/** The header names depend on the deployment. */
 export const messageHeaders = (serviceName: string) => ({
   [`X-${serviceName}-Signature`]:
     'lowercase hex HMAC-SHA256 of the raw body, keyed with the whole secret',
@@ -189,7 +188,9 @@ export const detractorDetected = (response: ResponseFacts & { excerpt: string | 
     timestamp: response.at,
   });
 
-export type CompletedAnswer = v.InferOutput<(typeof payloads)['response.completed']>['answers'][number];
+export type CompletedAnswer = v.InferOutput<
+  (typeof payloads)['response.completed']
+>['answers'][number];
 
 export const responseCompleted = (response: ResponseFacts & { answers: CompletedAnswer[] }) =>
   makeEvent('response.completed', {

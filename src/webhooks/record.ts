@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jobActor, recordAct } from '../audit/acts.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
-import { type Db, inTransaction, isLockTimeout, lockTimeout, type Part, type Sql } from '../lib/db/db.ts';
+import {
+  type Db,
+  inTransaction,
+  isLockTimeout,
+  lockTimeout,
+  type Part,
+  type Sql,
+} from '../lib/db/db.ts';
 import { poolForGroup } from '../lib/db/fair-pool.ts';
 import { createOutage, type Log } from '../lib/log/log.ts';
 import { attempted, deactivated } from '../signals.ts';
@@ -11,7 +18,6 @@ import type { WebhookRef } from './delivery.queries.ts';
 import type { WebhookRow } from './queries.ts';
 import { standAfter } from './rules.ts';
 
-/** Batches of delivered outcomes, across webhooks. */
 const batch = { maxItems: 500, lingerMs: 20 };
 const tryAgainMs = 500;
 const lines = { begins: 'cannot record attempts, retrying', over: 'recording attempts again' };

@@ -32,7 +32,6 @@ type WorkerTools = DeliverTools & {
 export const maxInFlight = 16;
 const limits = { running: maxInFlight, claim: 64, ready: 256, known: 1000 };
 const maxSkippedAtOnce = 1000;
-/** How long webhooks are cached. */
 const targetFreshMs = 100;
 const unsentPostponeSeconds = 1;
 const faultPostponeSeconds = 60;
@@ -76,16 +75,17 @@ export function createDeliveryWorker(tools: WorkerTools) {
       claims.offer(
         { org_id: orgId, webhook_id },
         {
-        id,
-        org_id: orgId,
-        webhook_id,
-        message_id: id,
-        event,
-        body,
-        attempts: 0,
-        traceparent,
-        created_at: new Date(created_at),
-      });
+          id,
+          org_id: orgId,
+          webhook_id,
+          message_id: id,
+          event,
+          body,
+          attempts: 0,
+          traceparent,
+          created_at: new Date(created_at),
+        },
+      );
     }
   }
 

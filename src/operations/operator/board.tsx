@@ -83,7 +83,6 @@ export function Headline({ findings }: Pick<Board, 'findings'>) {
   );
 }
 
-/** Six cards with the key figures. */
 export function Cards({ board }: { board: Board }) {
   const { findings, mails, deliveries, waiting, failedJobs, database, disk, backupAgeSeconds } =
     board;
@@ -328,7 +327,6 @@ type TableProps = {
   caption: string;
   columns: readonly TableColumn[];
   rows: readonly (readonly Child[])[];
-  /** Shown without rows. */
   empty?: string;
 };
 

@@ -21,7 +21,6 @@ const organizationFields = (sql: Sql) => sql`
             where org_id = o.id and month = date_trunc('month', now() at time zone 'UTC')::date), 0)
     as mails_this_month`;
 
-/** Organizations newest first, without their surveys and responses. */
 export async function pageOfOrganizations(
   sql: Sql,
   { page, limit }: { page: number; limit: number },
@@ -54,7 +53,6 @@ type Deletion = { name: string; surveys: number; responses: number; actor: strin
 
 const maxDeletions = 50;
 
-/** Receipts of deleted organizations, newest first. */
 export async function listDeletions(sql: Sql): Promise<Deletion[]> {
   return await sql<Deletion[]>`
     -- all organizations

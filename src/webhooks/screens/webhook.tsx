@@ -85,7 +85,6 @@ const factsOf = (webhook: WebhookRow): [string, Child][] => [
   ['Created', <Time at={webhook.created_at} show="day" />],
 ];
 
-/** One column a day, and the sums of all days. */
 export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
   const sumOf = (kind: 'delivered' | 'failed' | 'skipped') =>
     days.reduce((sum, day) => sum + day[kind], 0);
