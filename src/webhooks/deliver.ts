@@ -29,7 +29,7 @@ export async function attempt(
   delivery: ClaimedDelivery,
   target: WebhookTarget,
 ): Promise<AttemptOutcome> {
-  const { org_id, webhook_id, id, message_id, event, body, attempts } = delivery;
+  const { org_id, webhook_id, event, body, attempts } = delivery;
   const { url, retries, secret, previous_secret, previous_secret_until } = target;
   const open = (sealed: Uint8Array) => secrets.open({ owner: org_id, id: webhook_id }, sealed);
   const agoMs = Date.now() - delivery.created_at.getTime();
@@ -39,10 +39,7 @@ export async function attempt(
     async ({ traceparent, ended }) => {
       const at = new Date();
       const headers = deliveryHeaders(settings.serviceName, {
-        id,
-        messageId: message_id,
-        event,
-        body,
+        ...delivery,
         at,
         secret: open(secret),
         previousSecret:
@@ -97,11 +94,7 @@ export function toSignal(outcome: AttemptOutcome) {
 
 const secretPrefix = 'whsec_';
 
-type SignedMessage = {
-  id: string;
-  messageId: string;
-  event: string;
-  body: string;
+type SignedMessage = Pick<ClaimedDelivery, 'id' | 'message_id' | 'event' | 'body'> & {
   at: Date;
   secret: string;
   /** Also signs for a day after a rotation. Only `webhook-signature` can hold two signatures. */
@@ -113,9 +106,9 @@ export function deliveryHeaders(
   serviceName: string,
   signed: SignedMessage,
 ): Record<string, string> {
-  const { id, messageId, event, body, at, secret, previousSecret } = signed;
+  const { id, message_id, event, body, at, secret, previousSecret } = signed;
   const timestamp = Math.floor(at.getTime() / 1000);
-  const standard = `${messageId}.${timestamp}.${body}`;
+  const standard = `${message_id}.${timestamp}.${body}`;
   const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
   return {
     'Content-Type': 'application/json',
@@ -123,7 +116,7 @@ export function deliveryHeaders(
     [`X-${serviceName}-Signature`]: signHex(secret, body),
     [`X-${serviceName}-Event`]: event,
     [`X-${serviceName}-Delivery-Id`]: id,
-    'webhook-id': messageId,
+    'webhook-id': message_id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': secrets.map((each) => signStandard(each, standard)).join(' '),
     ...(signed.traceparent ? { traceparent: signed.traceparent } : {}),

@@ -158,7 +158,7 @@ const body = '{"version":"1","score":9}';
 const signed = ([first, second]: readonly string[], at = new Date()) =>
   deliveryHeaders('Acme', {
     id: crypto.randomUUID(),
-    messageId: 'msg_1',
+    message_id: 'msg_1',
     event: 'response.received',
     body,
     at,

@@ -69,7 +69,7 @@ test('the page documents every receiver, header and event', () => {
 });
 
 function headers(at: Date, over: { secret?: string; previousSecret?: string } = {}) {
-  const named = { id: 'd-1', messageId: 'm-1', event: 'response.received', body, at };
+  const named = { id: 'd-1', message_id: 'm-1', event: 'response.received', body, at };
   return deliveryHeaders('Service', { ...named, secret: secret!, previousSecret: null, ...over });
 }
 

@@ -9,7 +9,7 @@ const body = '{"version":"1","name":"Zoë – 名前"}';
 const headers = (previousSecret: string | null) =>
   deliveryHeaders('Acme', {
     id: 'd-1',
-    messageId: 'm-1',
+    message_id: 'm-1',
     event: 'response.received',
     body,
     at: new Date(),
@@ -21,7 +21,7 @@ const headers = (previousSecret: string | null) =>
 test('signatures match another implementation', () => {
   const sent = deliveryHeaders('Acme', {
     id: 'd-1',
-    messageId: 'e902893a-9d22-3c7e-a7b8-d6e313b71d9f',
+    message_id: 'e902893a-9d22-3c7e-a7b8-d6e313b71d9f',
     event: 'response.received',
     body: '{"version":"1","comment":"größer ✓"}',
     at: new Date('2026-01-02T03:04:05.678Z'),

@@ -217,10 +217,7 @@ export function sentHeaders({ secrets, settings }: SigningTools, sent: SentAttem
   const wasBefore = at.getTime() < until - dayMs;
   const previous = previous_secret && open(previous_secret);
   const headers = deliveryHeaders(settings.serviceName, {
-    id: delivery.id,
-    messageId: delivery.message_id,
-    event: delivery.event,
-    body: delivery.body,
+    ...delivery,
     at,
     secret: (wasBefore && previous) || open(secret),
     previousSecret: !wasBefore && at.getTime() < until ? previous : null,

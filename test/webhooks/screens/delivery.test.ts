@@ -68,7 +68,7 @@ test('headers are signed with the secrets that were valid at the time', () => {
     Object.entries(
       deliveryHeaders('Service', {
         id: 'd',
-        messageId: 'm',
+        message_id: 'm',
         event: 'response.received',
         body: '{}',
         at,
