@@ -18,7 +18,7 @@ import type { Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
 import * as rules from './findings.ts';
 import { type Finding, finding } from './findings.ts';
-import { countUnreadableSecrets, fetchWarnings, localAddress, wrongKeySentence } from './health.ts';
+import { countUnreadableSecrets, wrongKeySentence } from './health.ts';
 import { findServerFacts, listSenders } from './queries.ts';
 
 export async function examine(
@@ -26,22 +26,14 @@ export async function examine(
   { say, dns }: Pick<CommandTools, 'say'> & { dns: Resolver },
   options: { from: readonly string[]; sendsFrom: readonly string[] },
 ) {
-  const [{ findings, senders, publicUrl, unreadable }, proxies] = await Promise.all([
-    examineDatabase(config, say),
-    examineProxies(config),
-  ]);
-  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl), ...proxies);
+  const { findings, senders, publicUrl, unreadable } = await examineDatabase(config, say);
+  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl));
   if (!config.databaseUrl) findings.push(examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },
     { senders: [...options.from, ...senders], sendsFrom: options.sendsFrom, publicUrl },
   );
   return [...findings, ...mail];
-}
-
-async function examineProxies({ host, port }: Config): Promise<Finding[]> {
-  const { proxy } = port === 0 ? {} : await fetchWarnings(localAddress(host, port));
-  return proxy ? [finding('proxy', 'warn', proxy)] : [];
 }
 
 /** Falls back to the service's recorded address, because the settings of the command may differ from the service's. */
