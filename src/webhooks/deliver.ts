@@ -3,7 +3,7 @@ import { type Attributes, SpanKind } from '@opentelemetry/api';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Outbound, OutboundAnswer } from '../lib/outbound/post.ts';
 import { errorType, inSpan, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
-import type { ClaimedDelivery } from './delivery.queries.ts';
+import type { Delivery } from './delivery.queries.ts';
 import type { WebhookTarget } from './queries.ts';
 import { answerTimeoutMs, judge, type Verdict } from './rules.ts';
 
@@ -16,7 +16,7 @@ export type DeliverTools = {
 };
 
 export type AttemptOutcome = {
-  delivery: ClaimedDelivery;
+  delivery: Delivery;
   answer: OutboundAnswer;
   verdict: Verdict;
   at: Date;
@@ -26,7 +26,7 @@ export type AttemptOutcome = {
 /** Never throws because of the subscriber: every answer is an outcome. */
 export async function attempt(
   { outbound, secrets, settings }: DeliverTools,
-  delivery: ClaimedDelivery,
+  delivery: Delivery,
   target: WebhookTarget,
 ): Promise<AttemptOutcome> {
   const { org_id, webhook_id, event, body, attempts } = delivery;
@@ -94,7 +94,7 @@ export function toSignal(outcome: AttemptOutcome) {
 
 const secretPrefix = 'whsec_';
 
-type SignedMessage = Pick<ClaimedDelivery, 'id' | 'message_id' | 'event' | 'body'> & {
+type SignedMessage = Pick<Delivery, 'id' | 'message_id' | 'event' | 'body'> & {
   at: Date;
   secret: string;
   /** Also signs for a day after a rotation. Only `webhook-signature` can hold two signatures. */
@@ -139,10 +139,7 @@ function signStandard(secret: string, message: string): string {
 }
 
 /** Redacts the path of the URL, which may contain a secret. */
-function attemptSpan(
-  { id, webhook_id, event, attempts }: ClaimedDelivery,
-  url: string,
-): SpanDescription {
+function attemptSpan({ id, webhook_id, event, attempts }: Delivery, url: string): SpanDescription {
   const target = URL.parse(url);
   const usualPort = target?.protocol === 'http:' ? 80 : 443;
   const attributes: Attributes = {

@@ -1,7 +1,7 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Claim, isAbandoned, isClaimable } from '../lib/work/claims.ts';
 
-export type ClaimedDelivery = {
+export type Delivery = {
   id: string;
   org_id: string;
   webhook_id: string;
@@ -13,6 +13,9 @@ export type ClaimedDelivery = {
   created_at: Date;
 };
 
+/** `webhook_updated_at` is as of the claim: an attempt must not use an older webhook. */
+export type ClaimedDelivery = Delivery & { webhook_updated_at: Date };
+
 export type WebhookRef = { org_id: string; webhook_id: string };
 
 /** Claims due deliveries of an active webhook. Retries go first, so that a backlog cannot hide a dead subscriber. */
@@ -21,7 +24,7 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
   const takeable = takeableBy(sql, claim);
   return await sql<ClaimedDelivery[]>`
     with webhook as (
-      select active
+      select active, updated_at
       from webhooks
       where org_id = ${org_id} and id = ${webhook_id}
     ), retry as (
@@ -52,9 +55,11 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
       returning d.*
     )
     select d.id, d.org_id, d.webhook_id, coalesce(d.message_id, d.id) as message_id, e.type as event, e.body,
-           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, time_of(d.id) as created_at
+           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, time_of(d.id) as created_at,
+           w.updated_at as webhook_updated_at
     from claimed d
     join events e on e.org_id = ${org_id} and e.id = d.event_id
+    cross join webhook w
     order by d.attempts = 0, d.next_attempt_at, d.id`;
 }
 
@@ -141,7 +146,7 @@ function isDue(sql: Sql, by: string): Part {
 
 export async function postpone(
   sql: Sql,
-  { org_id, webhook_id, attempts, id }: ClaimedDelivery,
+  { org_id, webhook_id, attempts, id }: Delivery,
   seconds: number,
 ) {
   await sql`
@@ -152,7 +157,7 @@ export async function postpone(
 
 export async function isWaiting(
   sql: Sql,
-  { org_id, webhook_id, attempts, id }: ClaimedDelivery,
+  { org_id, webhook_id, attempts, id }: Delivery,
 ): Promise<boolean> {
   const rows = await sql`
     select from pending_deliveries

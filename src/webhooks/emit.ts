@@ -19,6 +19,7 @@ export type EmittedDelivery = {
   webhook_id: string;
   place: number;
   created_at: string;
+  webhook_updated_at: string;
 };
 
 /** For callers whose own process attempts the deliveries right after the commit. */
@@ -58,10 +59,10 @@ export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`
       where ${when}
     ), subscribed as materialized (
       select e.org_id, id_at(now()) as id, e.cause, e.place, e.id as event_id, e.owner,
-             w.id as webhook_id, w.active
+             w.id as webhook_id, w.active, w.updated_at
       from happened e
       cross join lateral (
-        select id, active
+        select id, active, updated_at
         from webhooks
         where org_id = e.org_id and e.type = any (events)
         for key share
@@ -84,7 +85,8 @@ export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`
     ), deliveries_of as (
       select cause, count(*) filter (where not active)::int as skipped,
              json_agg(json_build_object(
-               'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now()
+               'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(),
+               'webhook_updated_at', updated_at
              )) filter (where active) as emitted
       from subscribed
       group by cause

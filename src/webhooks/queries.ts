@@ -47,11 +47,12 @@ export type WebhookTarget = {
   secret: Buffer;
   previous_secret: Buffer | null;
   previous_secret_until: Date | null;
+  updated_at: Date;
 };
 
 export async function findTarget(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<WebhookTarget[]>`
-    select active, url, retries, secret, previous_secret, previous_secret_until
+    select active, url, retries, secret, previous_secret, previous_secret_until, updated_at
     from webhooks
     where org_id = ${orgId} and id = ${id}`;
   return row;

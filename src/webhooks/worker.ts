@@ -70,7 +70,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
     { orgId, events, traceparent = null }: NewEvents,
     emitted: readonly EmittedDelivery[],
   ) {
-    for (const { id, webhook_id, place, created_at } of emitted) {
+    for (const { id, webhook_id, place, created_at, webhook_updated_at } of emitted) {
       const { type: event, body } = events[place - 1]!;
       claims.offer(
         { org_id: orgId, webhook_id },
@@ -84,6 +84,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
           attempts: 0,
           traceparent,
           created_at: new Date(created_at),
+          webhook_updated_at: new Date(webhook_updated_at),
         },
       );
     }
@@ -143,9 +144,14 @@ const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
 function createTargets(db: Db) {
   const cache = new Map<string, Promise<WebhookTarget | undefined>>();
 
-  function get({ org_id, webhook_id }: WebhookRef) {
-    const cached = cache.get(webhook_id);
-    if (cached) return cached;
+  async function get(delivery: ClaimedDelivery) {
+    const cached = cache.get(delivery.webhook_id);
+    const target = cached && (await cached);
+    const isFresh = target && target.updated_at >= delivery.webhook_updated_at;
+    return isFresh ? target : await read(delivery);
+  }
+
+  function read({ org_id, webhook_id }: WebhookRef) {
     const target = findTarget(poolForGroup(db, org_id), org_id, webhook_id);
     cache.set(webhook_id, target);
     const drop = () => cache.delete(webhook_id);

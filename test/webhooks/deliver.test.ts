@@ -47,6 +47,7 @@ async function groupsOf(orgId: string) {
       secret: secrets.seal({ owner: orgId, id: webhookId }, 'whsec'),
       previous_secret: null,
       previous_secret_until: null,
+      updated_at: new Date(),
     },
   );
   return groups;
