@@ -67,8 +67,5 @@ test('backup verify fails when the secret key does not open webhook secrets', as
   await backup!.run(tools, [file], 'askback');
   const { output, exitCode } = await verify!.run(tools, [file], 'askback');
   assert.equal(exitCode, 1);
-  assert.match(
-    output,
-    /can be restored: \d+ rows\norganizations: \d+.*\nASKBACK_SECRET_KEY is not/,
-  );
+  assert.match(output, /can be restored: \d+ rows\nASKBACK_SECRET_KEY is not/);
 });
