@@ -8,34 +8,32 @@ import { type Category, categories } from '../survey-types.ts';
 import { validatePlaceholders } from '../surveys/texts.ts';
 
 export const questionKinds = ['text', 'scale', 'choice', 'choices'] as const;
-type QuestionKind = (typeof questionKinds)[number];
-
-export type Option = { id: string; label: string };
 
 /** A follow-up question of a survey, as it is stored and as GET shows it. */
-export type Question = {
-  id: string;
-  kind: QuestionKind;
-  text: string;
-  required: boolean;
-  /** Null asks everybody. */
-  categories: Category[] | null;
-  min: number | null;
-  max: number | null;
-  min_label: string | null;
-  max_label: string | null;
-  options: Option[] | null;
-  allow_other: boolean;
-  texts: Record<string, Translation>;
-  archived: boolean;
-};
-
-type Translation = {
-  text?: string | undefined;
-  min_label?: string | null | undefined;
-  max_label?: string | null | undefined;
-  options?: Record<string, string> | undefined;
-};
+export const Question = v.object({
+  id: v.string(),
+  kind: v.picklist(questionKinds),
+  text: v.string(),
+  required: v.boolean(),
+  categories: described(v.nullable(v.array(v.picklist(categories))), 'null: everybody'),
+  min: v.nullable(v.number()),
+  max: v.nullable(v.number()),
+  min_label: v.nullable(v.string()),
+  max_label: v.nullable(v.string()),
+  options: v.nullable(v.array(v.object({ id: v.string(), label: v.string() }))),
+  allow_other: v.boolean(),
+  texts: v.record(
+    v.string(),
+    v.object({
+      text: v.optional(v.string()),
+      min_label: v.optional(v.nullable(v.string())),
+      max_label: v.optional(v.nullable(v.string())),
+      options: v.optional(v.record(v.string(), v.string())),
+    }),
+  ),
+  archived: v.boolean(),
+});
+export type Question = v.InferOutput<typeof Question>;
 
 export const maxQuestions = 10;
 export const maxAnswerText = 5000;
@@ -152,31 +150,6 @@ export const QuestionsInput = described(
 );
 export type QuestionsInput = v.InferOutput<typeof QuestionsInput>;
 
-/** For the document of the API. */
-export const Question = v.object({
-  id: v.string(),
-  kind: v.picklist(questionKinds),
-  text: v.string(),
-  required: v.boolean(),
-  categories: described(v.nullable(v.array(v.picklist(categories))), 'null: everybody'),
-  min: v.nullable(v.number()),
-  max: v.nullable(v.number()),
-  min_label: v.nullable(v.string()),
-  max_label: v.nullable(v.string()),
-  options: v.nullable(v.array(v.object({ id: v.string(), label: v.string() }))),
-  allow_other: v.boolean(),
-  texts: v.record(
-    v.string(),
-    v.object({
-      text: v.optional(v.string()),
-      min_label: v.optional(v.nullable(v.string())),
-      max_label: v.optional(v.nullable(v.string())),
-      options: v.optional(v.record(v.string(), v.string())),
-    }),
-  ),
-  archived: v.boolean(),
-});
-
 /**
  * The questions of a survey after a change. Answered questions that the new list omits are archived at the end of the
  * list. Fields that a question omits keep their value.
@@ -283,7 +256,7 @@ function mergeOptions(given: QuestionInput['options'], stored: Question | undefi
   );
 }
 
-function checkOptions(options: readonly Option[] | null, name: string) {
+function checkOptions(options: Question['options'], name: string) {
   const field = `${name}.options`;
   if (!options || options.length < 2 || options.length > maxOptions) {
     throw invalid(field, `must be 2 to ${maxOptions}`);
@@ -293,7 +266,7 @@ function checkOptions(options: readonly Option[] | null, name: string) {
   if (!differ(options.map(({ id }) => id))) throw invalid(field, 'must have unique ids');
 }
 
-const withOptionsOf = (texts: Record<string, Translation>, ids: readonly string[]) =>
+const withOptionsOf = (texts: Question['texts'], ids: readonly string[]) =>
   Object.fromEntries(
     Object.entries(texts).map(([tag, { options, ...rest }]) => {
       const named = Object.entries(options ?? {}).filter(([id]) => ids.includes(id));
@@ -303,7 +276,7 @@ const withOptionsOf = (texts: Record<string, Translation>, ids: readonly string[
   );
 
 function refuseUnlikeAnswers(old: Question, question: Question, name: string) {
-  const isGone = ({ id }: Option) => !question.options?.some((option) => option.id === id);
+  const isGone = ({ id }: { id: string }) => !question.options?.some((option) => option.id === id);
   const changed =
     old.kind !== question.kind
       ? 'its kind cannot change'
