@@ -3,8 +3,9 @@ import type { Part, Sql } from '../lib/db/db.ts';
 import {
   csvCell,
   csvLine,
-  csvObject,
+  type ExportColumn,
   type ExportFormat,
+  exportLine,
   type FileText,
   linesOfRange,
   pickRange,
@@ -17,7 +18,7 @@ import type { OrgId } from '../limits.ts';
 import type { Question } from '../questions/definition.ts';
 import { listQuestions } from '../questions/queries.ts';
 import type { ResponseFilter } from './filter.queries.ts';
-import { answersOf, itemJoins, itemText, listedRows, matched, surveyMembers } from './queries.ts';
+import { itemJoins, itemText, listedRows, matched } from './queries.ts';
 
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
 
@@ -29,15 +30,15 @@ export async function* exportResponses(
 ): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
   const questions = format === 'csv' ? await listQuestions(tools.db, orgId, filter.survey_id) : [];
-  if (format === 'csv') yield csvLine(columnNames(Object.keys(csvCells(tools.db)), questions));
+  if (format === 'csv') yield csvLine(columnNames(columns(tools.db), questions));
   yield* readRanges((after) =>
     read((sql) => readRange(sql, orgId, { after, filter, format, questions })),
   );
 }
 
 /** Names all columns. A number distinguishes questions with the same text. */
-function columnNames(fields: readonly string[], questions: readonly Question[]): string[] {
-  const names = new Set(fields);
+function columnNames(fields: readonly ExportColumn[], questions: readonly Question[]): string[] {
+  const names = new Set(fields.map(({ name }) => name));
   for (const { text } of questions) {
     let name = text;
     for (let number = 2; names.has(name); number += 1) name = `${text} ${number}`;
@@ -46,53 +47,71 @@ function columnNames(fields: readonly string[], questions: readonly Question[]):
   return [...names];
 }
 
+type RangeWish = ExportWish & { after: Position | null; questions: readonly Question[] };
+
 /** The lines of one range of the list. */
-export async function readRange(
+async function readRange(
   sql: Sql,
   orgId: OrgId,
-  {
-    filter,
-    format,
-    after,
-    questions = [],
-  }: ExportWish & { after: Position | null; questions?: readonly Question[] },
+  { filter, format, after, questions }: RangeWish,
 ): Promise<RangeText> {
+  const line =
+    format === 'csv'
+      ? exportLine(sql, format, [...columns(sql), ...answerCells(sql, questions)])
+      : sql`(${itemText(sql)} || E'\\n')`;
   return await readLines(sql`
     with ${matched(sql, orgId, filter)},
-    ${pickRange(sql, listedRows(sql, orgId, filter), after)},
-    ${sharedCells(sql, orgId, format)}
-    select ${linesOfRange(sql, exportLine(sql, orgId, { format, questions }))}
+    ${pickRange(sql, listedRows(sql, orgId, filter), after)}
+    select ${linesOfRange(sql, line)}
     from picked p
     join responses r on r.org_id = ${orgId} and r.id = p.id
-    left join named on named.id = r.survey_id
-    left join tagged on tagged.response_id = r.id
-    ${itemJoins(sql, orgId)}`);
+    ${itemJoins(sql)}`);
 }
 
-/**
- * A response as a line of a file, including the line end. Reads the response `r`, its contact `c`, its analysis `a`,
- * its survey from `named` and its tags from `tagged`. Postgres builds the line, because passing on columns would cost
- * the service more than everything else.
- */
-function exportLine(sql: Sql, orgId: OrgId, { format, questions }: LineParts): Part {
-  if (format === 'csv') {
-    const cells = Object.values(csvCells(sql)).reduce((line, cell) => sql`${line}, ',', ${cell}`);
-    return sql`concat(${cells}, ${answerCells(sql, questions)}, E'\\r\\n')`;
-  }
-  const survey = sql`named.shown`;
-  const tags = sql`coalesce(tagged.shown, '[]')`;
-  return sql`(${itemText(sql, { survey, tags, answers: answersOf(sql, orgId) })} || E'\\n')`;
-}
+const columns = (sql: Sql): ExportColumn[] => [
+  { name: 'id', value: sql`r.id` },
+  { name: 'created_at', value: sql`iso(r.created_at)` },
+  { name: 'survey_id', value: sql`r.survey_id` },
+  { name: 'survey_name', value: sql`s.name`, csv: 'text' },
+  { name: 'survey_type', value: sql`s.type` },
+  { name: 'score', value: sql`r.score` },
+  { name: 'category', value: sql`r.category` },
+  { name: 'comment', value: sql`r.comment`, csv: 'text' },
+  { name: 'language', value: sql`r.language`, csv: 'text' },
+  { name: 'contact_email', value: sql`c.email`, csv: 'text' },
+  { name: 'contact_name', value: sql`c.name`, csv: 'text' },
+  { name: 'properties', value: sql`coalesce(r.properties, '{}')`, csv: 'object' },
+  { name: 'tags', value: joinedCell(sql, tagNames(sql)) },
+  { name: 'state', value: sql`r.state` },
+  { name: 'owner', value: joinedCell(sql, sql`select email from members where id = r.owner_id`) },
+  { name: 'held', value: sql`case when r.held_reason is null then 'false' else 'true' end` },
+  { name: 'ai_sentiment', value: sql`a.sentiment`, csv: 'text' },
+  { name: 'ai_themes', value: joinedCell(sql, sql`select array_to_string(a.themes, ';')`) },
+  { name: 'ai_churn_risk', value: sql`a.churn_risk`, csv: 'text' },
+  { name: 'ai_summary', value: sql`a.summary`, csv: 'text' },
+  { name: 'round', value: sql`r.round` },
+];
 
-type LineParts = { format: ExportFormat; questions: readonly Question[] };
+/** The text that a query returns as a cell. The offset keeps Postgres from running the query several times. */
+const joinedCell = (sql: Sql, query: Part): Part => sql`
+  (select ${csvCell(sql, sql`shown`)} from (${query} offset 0) as joined (shown))`;
 
-/** The cells of all questions, each after a comma. They are one expression, because a function takes at most a hundred arguments. */
-const answerCells = (sql: Sql, questions: readonly Question[]): Part =>
+const tagNames = (sql: Sql): Part => sql`
+  select string_agg(t.name, ';' order by lower(t.name) collate "C", t.name collate "C")
+  from response_tags rt
+  join tags t on t.org_id = rt.org_id and t.id = rt.tag_id
+  where rt.org_id = r.org_id and rt.response_id = r.id`;
+
+/** The cells of all questions. They are one expression, because a function takes at most a hundred arguments. */
+const answerCells = (sql: Sql, questions: readonly Question[]): ExportColumn[] =>
   questions.length === 0
-    ? sql`null`
-    : sql`
+    ? []
+    : [
+        {
+          name: 'answers',
+          value: sql`
   coalesce((
-    select string_agg(concat(',', ${csvCell(sql, sql`cell`)}), '' order by place)
+    select string_agg(coalesce(${csvCell(sql, sql`cell`)}, ''), ',' order by place)
     from response_answers given
     cross join lateral (
       select place, answer_cell(q, given.answers -> (q ->> 'id')) as cell
@@ -100,60 +119,6 @@ const answerCells = (sql: Sql, questions: readonly Question[]): Part =>
       offset 0
     ) cells
     where given.org_id = r.org_id and given.response_id = r.id
-  ), ${','.repeat(questions.length)})`;
-
-const csvCells = (sql: Sql): Record<string, Part> => ({
-  id: sql`r.id`,
-  created_at: sql`iso(r.created_at)`,
-  survey_id: sql`r.survey_id`,
-  survey_name: sql`named.shown`,
-  survey_type: sql`named.type`,
-  score: sql`r.score`,
-  category: sql`r.category`,
-  comment: csvCell(sql, sql`r.comment`),
-  language: csvCell(sql, sql`r.language`),
-  contact_email: csvCell(sql, sql`c.email`),
-  contact_name: csvCell(sql, sql`c.name`),
-  properties: csvObject(sql, sql`coalesce(r.properties, '{}')`),
-  tags: csvCell(sql, sql`tagged.shown`),
-  state: sql`r.state`,
-  owner: ownerCell(sql),
-  held: sql`case when r.held_reason is null then 'false' else 'true' end`,
-  ai_sentiment: csvCell(sql, sql`a.sentiment`),
-  ai_themes: themesCell(sql),
-  ai_churn_risk: csvCell(sql, sql`a.churn_risk`),
-  ai_summary: csvCell(sql, sql`a.summary`),
-  round: sql`r.round`,
-});
-
-const ownerCell = (sql: Sql) => sql`
-  case when r.owner_id is not null then (select ${csvCell(sql, sql`email`)} from members where id = r.owner_id) end`;
-
-const themesCell = (sql: Sql) => sql`
-  case when a.themes <> '{}' then (
-    select ${csvCell(sql, sql`joined`)} from (select array_to_string(a.themes, ';') as joined offset 0) themes
-  ) end`;
-
-/**
- * The CTEs `named` and `tagged` look up surveys and tags for all of `picked` at once, which saves a third of the time.
- * The ids are an array to make Postgres use the index: a join would read all tags of the organization.
- */
-const sharedCells = (sql: Sql, orgId: OrgId, format: ExportFormat): Part => sql`
-  named as materialized (
-    select id, type, ${format === 'csv' ? csvCell(sql, sql`name`) : surveyMembers(sql)} as shown
-    from surveys
-    where org_id = ${orgId}
-  ), tagged as materialized (
-    select rt.response_id, ${format === 'csv' ? tagNames(sql) : tagObjects(sql)} as shown
-    from response_tags rt
-    join tags t on t.org_id = ${orgId} and t.id = rt.tag_id
-    where rt.org_id = ${orgId} and rt.response_id = any(array(select id from picked))
-    group by rt.response_id
-  )`;
-
-const byName = (sql: Sql) => sql`order by lower(t.name) collate "C", t.name collate "C"`;
-
-const tagNames = (sql: Sql) => sql`string_agg(t.name, ';' ${byName(sql)})`;
-
-const tagObjects = (sql: Sql) => sql`
-  replace(json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color) ${byName(sql)})::text, E'\\n', ' ')`;
+  ), ${','.repeat(questions.length - 1)})`,
+        },
+      ];

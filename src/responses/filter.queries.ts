@@ -51,12 +51,7 @@ export const everything: NpsScope = {
  * When all facets are large, another condition may have the better index. Both branches are ordered, so that Postgres
  * stops after a page.
  */
-export function filteredRows(
-  sql: Sql,
-  orgId: OrgId,
-  filter: ResponseFilter,
-  way: 'older' | 'newer' = 'older',
-): Part {
+export function filteredRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   const { facets, held, pattern } = filter;
   const fromTable = sql`
     -- organization: caller
@@ -66,7 +61,6 @@ export function filteredRows(
   const own = ownConditions(sql, orgId, filter, sql`o`);
   const fromFacets = sql`${facetRows(sql, orgId, facets)} r where true ${indexed(sql, orgId, filter)}`;
   if (own.length === 0) return fromFacets;
-  const order = way === 'older' ? sql`desc` : sql`asc`;
   const large = areLarge(sql, orgId, facets);
   return sql`
     (
@@ -75,13 +69,13 @@ export function filteredRows(
       from ${fromFacets}
         and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${andAll(sql, own)})
         and not ${large}
-      order by r.created_at ${order}, r.id ${order}
+      order by r.created_at desc, r.id desc
     )
     union all
     (
       select r.id, r.created_at
       from ${fromTable} and ${large}
-      order by r.created_at ${order}, r.id ${order}
+      order by r.created_at desc, r.id desc
     )
   ) r where true`;
 }

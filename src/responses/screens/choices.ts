@@ -71,11 +71,8 @@ export async function findRecentValues(
 }
 
 export type ResponseOrigin = {
-  at: string;
-  source: 'link' | 'share' | 'import';
   held_reason: string | null;
   provider: string | null;
-  analyzed: boolean;
   contact_id: string | null;
   /** Sender of the survey's emails. */
   from_email: string;
@@ -86,15 +83,13 @@ export type ResponseOrigin = {
 
 export async function findOrigin(sql: Sql, orgId: string, id: string) {
   const [origin] = await sql<ResponseOrigin[]>`
-    select r.created_at::text as at, r.source, r.held_reason, a.provider, o.ai_enabled as analyzed,
-           r.contact_id, s.from_email, s.reply_to,
+    select r.held_reason, a.provider, r.contact_id, s.from_email, s.reply_to,
            array(select case when k.by_hand then 'blocked' else k.kind end
                  from suppressions k
                  join contacts c on c.org_id = k.org_id and c.email_key = k.email
                  where k.org_id = ${orgId} and c.id = r.contact_id
                  order by k.kind) as suppressed
     from responses r
-    join organizations o on o.id = r.org_id
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     left join analyses a on a.org_id = r.org_id and a.response_id = r.id
     where r.org_id = ${orgId} and r.id = ${id}`;
@@ -113,18 +108,16 @@ export type OtherResponse = {
 
 const maxOthers = 20;
 
-export async function listOthers(
-  sql: Sql,
-  orgId: string,
-  { id, contactId }: { id: string; contactId: string },
-): Promise<OtherResponse[]> {
+/** Other responses of the person who gave a response. */
+export async function listOthers(sql: Sql, orgId: string, id: string): Promise<OtherResponse[]> {
   return await sql<OtherResponse[]>`
     select r.id, s.name as survey_name, s.type, r.score, r.category, r.comment, r.created_at
-    from contacts c
+    from responses shown
+    join contacts c on c.org_id = shown.org_id and c.id = shown.contact_id
     join contacts same on same.org_id = c.org_id and same.email_key = c.email_key
-    join responses r on r.org_id = c.org_id and r.contact_id = same.id and r.id <> ${id}
+    join responses r on r.org_id = c.org_id and r.contact_id = same.id and r.id <> shown.id
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
-    where c.org_id = ${orgId} and c.id = ${contactId}
+    where shown.org_id = ${orgId} and shown.id = ${id}
     order by r.created_at desc, r.id desc
     limit ${maxOthers}`;
 }

@@ -45,13 +45,13 @@ export async function showInbox(c: Context<ScreenEnv>, db: Db, opened: Opened = 
     findChoices(db, orgId, filter.survey_id),
     findRecentValues(db, orgId, filter.survey_id),
     readViews(c, db),
-    opened.id ? readResponse(c, db, { id: opened.id, queries: forApi(queries, c.var) }) : undefined,
+    opened.id ? readResponse(c, db, opened.id) : undefined,
   ]);
   const { data: responses, meta } = listed as typeof listed & {
     meta: { page: number; limit: number; total: number };
   };
   const first = responses[0];
-  const read = ofAddress ?? (first && (await readResponse(c, db, { id: first.id })));
+  const read = ofAddress ?? (first && (await readResponse(c, db, first.id)));
   const query = searchOf(queries);
   const { forms = {}, body, title } = opened;
   const errors = { ...form.errors, ...forms.note?.errors, ...forms.reply?.errors };
@@ -83,7 +83,9 @@ export async function showInbox(c: Context<ScreenEnv>, db: Db, opened: Opened = 
             <Shortcuts mayChange={role !== 'viewer'} />
           </section>
           {read ? (
-            <ResponsePane {...{ c, read, choices, forms }}>{body}</ResponsePane>
+            <ResponsePane {...{ c, read, choices, forms }} list={ofAddress ? responses : []}>
+              {body}
+            </ResponsePane>
           ) : (
             <EmptyPane />
           )}

@@ -12,11 +12,8 @@ import { Avatar, Breakable, Chip, State, Tag, Time } from '../../web/app/badges.
 import { emptyForm, Field, type FormState, LinkButton, Select } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { ActMenu, Facts } from '../../web/app/lists.tsx';
-import { filterOf, parseFiltered } from '../filter.ts';
-import type { Queries } from '../property-filters.tsx';
-import { type Neighbours as FoundNeighbours, findNeighbours, findResponse } from '../queries.ts';
+import { findResponse } from '../queries.ts';
 import { ResponseRow } from '../response-row.tsx';
-import { ResponseQuery } from '../schemas.ts';
 import {
   type FilterChoices,
   findOrigin,
@@ -44,30 +41,16 @@ export async function getResponse(
   return answer.data;
 }
 
-/** Reads a response and, with the `queries` of a list, its neighbours in that list. */
-export async function readResponse(
-  c: Context<ScreenEnv>,
-  db: Db,
-  { id, queries }: { id: string; queries?: Queries },
-) {
+export async function readResponse(c: Context<ScreenEnv>, db: Db, id: string) {
   const orgId = c.var.organization.id;
-  const [response, origin, texts] = await Promise.all([
+  const [response, origin, texts, others] = await Promise.all([
     getResponse(c, db, id),
     findOrigin(db, orgId, id),
     listCannedTexts(db, orgId),
+    listOthers(db, orgId, id),
   ]);
   if (!origin) throw notFound('response');
-  const [others, neighbours] = await Promise.all([
-    origin.contact_id ? listOthers(db, orgId, { id, contactId: origin.contact_id }) : [],
-    queries
-      ? findNeighbours(db, orgId, {
-          filter: filterOf(parseFiltered(ResponseQuery, queries)),
-          position: { at: origin.at, id },
-          callerGone: c.req.raw.signal,
-        })
-      : { newer: undefined, older: undefined },
-  ]);
-  return { response, origin, texts, others, neighbours };
+  return { response, origin, texts, others };
 }
 
 const whoId = 'answer-who';
@@ -75,6 +58,8 @@ const whoId = 'answer-who';
 type PaneProps = {
   c: Context<ScreenEnv>;
   read: ReadResponse;
+  /** The page of the list. */
+  list: readonly ShownResponse[];
   choices: FilterChoices;
   forms: PaneForms;
   /** Shown below the comment instead of the rest of the response, such as a confirmation. */
@@ -82,8 +67,8 @@ type PaneProps = {
 };
 
 /** The open response. On narrow screens it replaces the list. */
-export function ResponsePane({ c, read, choices, forms, children }: PaneProps) {
-  const { response, neighbours } = read;
+export function ResponsePane({ c, read, list, choices, forms, children }: PaneProps) {
+  const { response } = read;
   const [path, query] = [pathOf(c), queryOf(c)];
   const editor = c.var.organization.role === 'viewer' ? null : c.var.member;
   const { note = emptyForm(), reply = emptyForm() } = forms;
@@ -104,7 +89,7 @@ export function ResponsePane({ c, read, choices, forms, children }: PaneProps) {
           icon="arrow-left"
           mini
         />
-        <Neighbours {...{ path, query, neighbours }} />
+        <Neighbours {...{ path, query, list, response }} />
       </div>
       {children ? (
         <>
@@ -125,18 +110,21 @@ export const EmptyPane = () => (
   </section>
 );
 
-type NeighboursProps = { path: string; query: string; neighbours: FoundNeighbours };
+type NeighboursProps = Pick<DetailProps, 'path' | 'query' | 'response'> & Pick<PaneProps, 'list'>;
 
-function Neighbours({ path, query, neighbours: { newer, older } }: NeighboursProps) {
-  if (!newer && !older) return null;
-  const link = (id: string | undefined, rel: 'prev' | 'next', text: string) =>
-    id ? (
-      <LinkButton href={`${path}/${id}${query}`} rel={rel} text={text} kind="quiet" mini />
+/** Also finds the place of a response that no longer matches the filter. */
+function Neighbours({ path, query, list, response }: NeighboursProps) {
+  const placeOf = ({ created_at, id }: ShownResponse) => created_at + id;
+  const at = list.findIndex((row) => placeOf(row) <= placeOf(response));
+  if (at === -1) return null;
+  const link = (row: ShownResponse | undefined, rel: 'prev' | 'next', text: string) =>
+    row ? (
+      <LinkButton href={`${path}/${row.id}${query}`} rel={rel} text={text} kind="quiet" mini />
     ) : null;
   return (
     <nav class="acts" aria-label="Other responses in the list">
-      {link(newer, 'prev', 'Newer')}
-      {link(older, 'next', 'Older')}
+      {link(list[at - 1], 'prev', 'Newer')}
+      {link(list[list[at]?.id === response.id ? at + 1 : at], 'next', 'Older')}
     </nav>
   );
 }
@@ -324,13 +312,7 @@ function Replies(props: DetailProps) {
 function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
   const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
   const analyst = origin.provider === 'built-in' ? 'the built-in analyst' : origin.provider;
-  if (analyst === null) {
-    return origin.analyzed || !response.comment ? null : (
-      <p class="sub">
-        Analysis is off for this organization. An owner can turn it on in the settings.
-      </p>
-    );
-  }
+  if (analyst === null) return null;
   const facts: [string, Child][] = [];
   if (sentiment && sentiment !== 'unknown') facts.push(['Sentiment', capital(sentiment)]);
   if (themes.length > 0) facts.push(['Themes', themes.join(', ')]);
