@@ -3,23 +3,23 @@ import * as v from 'valibot';
 import { notFound, Refusal, statusOf } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { limitAddress } from '../keys/authenticate.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { maxFields, readBody, tooManyFields } from '../lib/http/body.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { refusalIn } from '../lib/http/http.ts';
 import { isUuid, parse } from '../lib/validation/parse.ts';
-import { maxSharedPerMinute as maxScoresPerMinute } from '../responses/answer.ts';
+import { type AnsweredResponse, findPersonalLink } from '../responses/answer.queries.ts';
+import { maxSharedPerMinute as maxScoresPerMinute, refuseUnlessOpen } from '../responses/answer.ts';
 import {
-  allowFrames,
   areFinal,
+  findLink,
   followUpOf,
   type LinkAddress,
   linkPaths,
   pageOf,
-  readAnsweredCookie,
+  type ReadLink,
   readObject,
-  type ShownLink,
   thanksFor,
 } from '../responses/pages.ts';
 import { readScore } from '../responses/rules.ts';
@@ -30,8 +30,6 @@ import {
   thanksPage,
 } from '../responses/view/messages.tsx';
 import { categoryOf, isScore } from '../survey-types.ts';
-import { shareIdOfTest } from '../surveys/lifecycle.ts';
-import { languageFor } from '../surveys/texts.ts';
 import { sendsJson, wantsJson } from '../web/headers.ts';
 import { readersLanguage, showPage } from '../web/show.ts';
 import {
@@ -42,17 +40,10 @@ import {
   type StoredAnswers,
 } from './check-answers.ts';
 import { askedOf, isAskedOf, maxQuestions } from './definition.ts';
-import {
-  type AnsweredLink,
-  findPersonalResponse,
-  findSharedResponse,
-  type SavedAnswers,
-  saveAnswers,
-} from './queries.ts';
+import { type SavedAnswers, saveAnswers } from './queries.ts';
 
 /** Ten texts of 5,000 characters, each of nine bytes in a form. */
 const largestBody = 512 * 1024;
-const maxAttempts = 3;
 /** The script saves each question in a separate request, so each respondent sends several. */
 const maxSharedPerMinute = maxScoresPerMinute * maxQuestions;
 
@@ -69,7 +60,6 @@ export function questionPages({ db }: { db: Db }) {
 }
 
 type Address = Pick<LinkAddress, 'path' | 'token'>;
-type Link = AnsweredLink & Pick<ShownLink, 'shown_in' | 'isTest'>;
 type Posted = {
   answers: PostedAnswer[];
   isSent: boolean;
@@ -81,20 +71,20 @@ type Posted = {
 
 async function takeAnswers(c: Context, db: Db, address: Address) {
   const posted = readPosted(c, await readBody(c, largestBody));
-  let link: Link | undefined;
+  let link: ReadLink | undefined;
   try {
-    link = await findLink(c, db, address, posted);
-    if (!link) throw notFound('survey');
-    const response = answerableResponse(link);
-    if (link.contact_id === null && !link.isTest) {
-      const reader = `${link.survey_id}:answers:${clientAddress(c)}`;
+    const opened = await openLink(c, db, address, posted);
+    link = opened;
+    const response = answerableResponse(opened);
+    if (opened.contact_id === null && !opened.isTest) {
+      const reader = `${opened.survey_id}:answers:${clientAddress(c)}`;
       await limitAddress(db, { scope: 'share', address: reader, quota: maxSharedPerMinute });
     }
-    const save = () => checkAndSave(c, db, { address, posted, link: link! });
-    const { saved, shown, missing } = await inGroup(link.org_id, save, {
-      kind: 'answers',
-      waitMs: requestWaitMs,
-    });
+    const { saved, shown, missing } = await inGroup(
+      opened.org_id,
+      () => checkAndSave(c, db, { posted, link: opened, response }),
+      { kind: 'answers', waitMs: requestWaitMs },
+    );
     if (missing.length > 0) throw new RequiredMissing(missing);
     if (wantsJson(c)) return c.json({ data: { answers: shown } });
     const answer = { ...response, at: new Date(response.at) };
@@ -153,60 +143,43 @@ function readPosted(c: Context, body: string): Posted {
   };
 }
 
-async function findLink(c: Context, db: Db, { path, token }: Address, posted: Posted) {
-  const tested = path === 's' ? shareIdOfTest(token) : undefined;
-  const cookie = path === 'f' ? readAnsweredCookie(c, token) : null;
-  const link = await (path === 's' && tested === undefined
-    ? findPersonalResponse(db, token)
-    : findSharedResponse(db, tested ?? token, path === 'e' ? posted.responseId : cookie));
-  if (!link) return undefined;
-  if (path === 'e') allowFrames(c, link);
-  const shown_in = languageFor(link, {
-    accepted: c.req.header('Accept-Language'),
-    property: link.person?.properties['language'],
-  });
-  if (tested === undefined) return { ...link, shown_in };
-  return { ...link, shown_in, isTest: true as const, response: testedResponse(link, posted) };
+async function openLink(c: Context, db: Db, address: Address, posted: Posted): Promise<ReadLink> {
+  const findPersonal = () => findPersonalLink(db, address.token);
+  const link = await findLink(c, db, address, findPersonal, posted.responseId);
+  if (!link) throw notFound('survey');
+  return link.isTest ? { ...link, answered: testedResponse(link, posted) } : link;
 }
 
-function testedResponse({ type, now }: AnsweredLink, posted: Posted) {
+function testedResponse({ type, now }: ReadLink, posted: Posted) {
   const score = readScore(posted.score);
   if (score === null || !isScore(type, score)) return null;
   return { id: '', score, comment: null, at: now.toISOString(), answers: {} };
 }
 
 /** The response if it still accepts answers. Otherwise refuses. */
-function answerableResponse(link: Link) {
-  const { status, completed_by, response, isTest } = link;
-  if (status === 'draft' && !isTest) {
-    throw new Refusal('invalid', 'this survey is not open yet', { code: 'survey_draft' });
-  }
-  if (completed_by === 'hand') {
-    throw new Refusal('invalid', 'this survey is closed', { code: 'survey_closed' });
-  }
-  if (!response) {
+function answerableResponse(link: ReadLink): AnsweredResponse {
+  if (!link.isTest) refuseUnlessOpen(link);
+  if (!link.answered) {
     throw new Refusal('conflict', 'follow-up questions are answered after the score', {
       code: 'not_answered',
     });
   }
-  if (areFinal(link, response)) {
+  if (areFinal(link, link.answered)) {
     throw new Refusal('conflict', 'answers can be changed for 24 hours after the score', {
       code: 'answers_final',
     });
   }
-  return response;
+  return link.answered;
 }
 
 type Outcome = Pick<SavedAnswers, 'saved' | 'shown'> & { missing: string[] };
+type Checked = { posted: Posted; link: ReadLink; response: AnsweredResponse };
 
-/** Checks and saves answers, and repeats both if the questions of the survey have changed in between. */
 async function checkAndSave(
   c: Context,
   db: Db,
-  { address, posted, link }: { address: Address; posted: Posted; link: Link },
-  attempt = 1,
+  { posted, link, response }: Checked,
 ): Promise<Outcome> {
-  const response = answerableResponse(link);
   const category = categoryOf(link.type, response.score);
   const questions = askedOf(link.questions).filter((each) => isAskedOf(each, category));
   const changes = checkAnswers(questions, posted.answers);
@@ -215,40 +188,25 @@ async function checkAndSave(
     : [];
   if (link.isTest) return { saved: changes.added, shown: [], missing };
   const isSent = posted.isSent && missing.length === 0;
-  const answers = { ...changes, responseId: response.id, isSent };
-  const traceparent = c.get('traceparent') ?? null;
-  const saved = await (isSent && link.is_subscribed
-    ? inTransaction(db, (tx) => saveAndPublish(tx, link, answers, traceparent))
-    : saveAnswers(db, link, answers));
-  if (saved) return { ...saved, missing };
-  const current = await findLink(c, db, address, posted);
-  if (!current) throw notFound('survey');
-  if (attempt === maxAttempts) {
-    throw new Refusal('conflict', 'this survey is being changed: send the answers again');
-  }
-  return await checkAndSave(c, db, { address, posted, link: current }, attempt + 1);
+  const publishes = isSent && link.subscribed_events.includes('response.completed');
+  return await inTransaction(db, async (tx) => {
+    const saved = await saveAnswers(tx, link, { ...changes, responseId: response.id, isSent });
+    if (!saved) {
+      throw new Refusal('conflict', 'this survey is being changed: send the answers again');
+    }
+    // A job publishes response.completed: reading the texts takes too long for a request.
+    if (publishes && !saved.held && !saved.completed) {
+      const payload = { org_id: link.org_id, response_id: response.id };
+      const traceparent = c.get('traceparent') ?? null;
+      await enqueue(tx, [{ task: 'questions.publish_completed', payload, traceparent }]);
+    }
+    return { ...saved, missing };
+  });
 }
 
 function withChanges(before: StoredAnswers, { added, removed }: AnswerChanges): StoredAnswers {
   const rest = Object.entries(before).filter(([id]) => !removed.includes(id));
   return { ...Object.fromEntries(rest), ...added };
-}
-
-type NewAnswers = Parameters<typeof saveAnswers>[2];
-
-/** The job publishes response.completed: reading the texts takes too long for a request. */
-async function saveAndPublish(
-  tx: Sql,
-  link: AnsweredLink,
-  answers: NewAnswers,
-  traceparent: string | null,
-) {
-  const saved = await saveAnswers(tx, link, answers);
-  if (saved && !saved.held && !saved.completed) {
-    const payload = { org_id: link.org_id, response_id: answers.responseId };
-    await enqueue(tx, [{ task: 'questions.publish_completed', payload, traceparent }]);
-  }
-  return saved;
 }
 
 class RequiredMissing extends Refusal {
@@ -259,7 +217,7 @@ class RequiredMissing extends Refusal {
   }
 }
 
-type Refused = { link: Link | undefined; address: Address; posted: Posted };
+type Refused = { link: ReadLink | undefined; address: Address; posted: Posted };
 
 /** People get the form back with their input, or the page that the link now shows. Programs get the error. */
 function showRefusal(c: Context, error: unknown, { link, address, posted }: Refused): Response {
@@ -276,7 +234,7 @@ function showRefusal(c: Context, error: unknown, { link, address, posted }: Refu
   const page = pageOf(link);
   if (code === 'survey_draft') return showPage(c, notTakingAnswersPage('draft', page), status);
   if (code === 'survey_closed') return showPage(c, notTakingAnswersPage('closed', page), status);
-  const { response } = link;
+  const { answered: response } = link;
   if (!response) throw error;
   const isFinal = code === 'answers_final';
   const answers = isFinal ? response.answers : enteredAnswers(response.answers, posted);

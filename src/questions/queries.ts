@@ -1,9 +1,5 @@
 import type { Part, Sql } from '../lib/db/db.ts';
-import {
-  type AnsweredResponse,
-  answeredJson,
-  type SurveyLink,
-} from '../responses/answer.queries.ts';
+import type { SurveyLink } from '../responses/answer.queries.ts';
 import { insertWaitingAgain } from '../responses/waiting-analyses.ts';
 import { deleteAnalysesOf } from '../summaries/queries.ts';
 import type { AnswerChanges, StoredAnswers } from './check-answers.ts';
@@ -29,67 +25,6 @@ export async function findAnswered(sql: Sql, { org_id: orgId, id, questions }: A
   return new Set(rows.map((row) => row.question));
 }
 
-/** The state of a link after the score was submitted. */
-export type AnsweredLink = Pick<
-  SurveyLink,
-  | 'survey_id'
-  | 'org_id'
-  | 'type'
-  | 'question_text'
-  | 'follow_up'
-  | 'thanks'
-  | 'texts'
-  | 'questions'
-  | 'embed'
-  | 'language'
-  | 'status'
-  | 'completed_by'
-  | 'organization'
-  | 'color'
-  | 'logo'
-  | 'contact_id'
-  | 'person'
-  | 'now'
-> & {
-  is_subscribed: boolean;
-  /** Includes a response on hold. Its answers are on hold too. */
-  response: AnsweredResponse | null;
-};
-
-export async function findPersonalResponse(sql: Sql, token: string) {
-  const [link] = await sql<AnsweredLink[]>`
-    -- all organizations
-    select ${linkColumns(sql)}, c.id as contact_id,
-           json_build_object('name', c.name, 'properties', c.properties) as person,
-           (select ${answeredJson(sql)}
-            from responses r
-            where r.contact_id = c.id and r.source = 'link') as response
-    from contacts c
-    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
-    join organizations o on o.id = c.org_id
-    where c.token = ${token}`;
-  return link;
-}
-
-export async function findSharedResponse(sql: Sql, shareId: string, responseId: string | null) {
-  const [link] = await sql<AnsweredLink[]>`
-    -- all organizations
-    select ${linkColumns(sql)}, null as contact_id, null as person,
-           (select ${answeredJson(sql)}
-            from responses r
-            where r.org_id = s.org_id and r.survey_id = s.id and r.id = ${responseId}::uuid
-              and r.source = 'share') as response
-    from surveys s
-    join organizations o on o.id = s.org_id
-    where s.share_id = ${shareId}`;
-  return link;
-}
-
-const linkColumns = (sql: Sql) => sql`
-  s.id as survey_id, s.org_id, s.type, s.question_text, s.follow_up, s.thanks, s.texts, s.questions, s.embed,
-  s.language, s.status, s.completed_by, o.name as organization, o.color, o.logo, now() as now,
-  exists (select from webhooks w where w.org_id = o.id and 'response.completed' = any (w.events)) as is_subscribed`;
-
 type NewAnswers = AnswerChanges & { responseId: string; isSent: boolean };
 
 export type SavedAnswers = {
@@ -103,7 +38,7 @@ export type SavedAnswers = {
 /** Saves answers that were checked against the questions of a link. Returns nothing if the questions have changed since. */
 export async function saveAnswers(
   sql: Sql,
-  { org_id: orgId, survey_id: surveyId, contact_id: contactId, questions }: AnsweredLink,
+  { org_id: orgId, survey_id: surveyId, contact_id: contactId, questions }: SurveyLink,
   { responseId, added, removed, isSent }: NewAnswers,
 ) {
   const asked = sql`${JSON.stringify(questions)}::text::jsonb`;

@@ -215,16 +215,21 @@ export async function findSharedLink(sql: Sql, shareId: string, responseId: stri
   return link;
 }
 
-export async function linkExists(sql: Sql, path: 's' | 'f' | 'e', token: string): Promise<boolean> {
-  const [row] =
-    path === 's'
-      ? await sql`
-        -- all organizations
-        select from contacts where token = ${token}`
-      : await sql`
-        -- all organizations
-        select from surveys where share_id = ${token}`;
-  return row !== undefined;
+/** A personal link whose score was submitted. Records no visit. Includes a response on hold: its answers are on hold too. */
+export async function findPersonalLink(sql: Sql, token: string) {
+  const [link] = await sql<SurveyLink[]>`
+    -- all organizations
+    select ${surveyColumns(sql, 'contact')}, c.id as contact_id,
+           json_build_object('name', c.name, 'properties', c.properties) as person,
+           '[]'::json as visits, null as mail_traceparent,
+           (select ${answeredJson(sql)}
+            from responses r
+            where r.contact_id = c.id and r.source = 'link') as answered
+    from contacts c
+    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
+    join organizations o on o.id = c.org_id
+    where c.token = ${token}`;
+  return link;
 }
 
 const mailTraceparent = (sql: Sql, traced: boolean) =>
@@ -235,7 +240,7 @@ const mailTraceparent = (sql: Sql, traced: boolean) =>
     : sql`null`;
 
 /** JSON of response `r` as an `AnsweredResponse`. */
-export const answeredJson = (sql: Sql): Part => sql`
+const answeredJson = (sql: Sql): Part => sql`
   json_build_object(
     'id', r.id, 'score', r.score, 'comment', r.comment, 'at', r.created_at,
     'answers', coalesce((select a.answers from response_answers a

@@ -33,7 +33,6 @@ import { readersLanguage, showPage } from '../web/show.ts';
 import {
   type AnsweredResponse,
   findSharedLink,
-  linkExists,
   type NewResponse,
   type SurveyLink,
   visitPersonalLink,
@@ -49,8 +48,6 @@ import { type Complaint, formPage, trapField } from './view/form.tsx';
 import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './view/messages.tsx';
 
 const maxSubmissionBytes = 64 * 1024;
-/** Parsing a larger body costs more than checking that the link exists. */
-const maxUncheckedBytes = 4 * 1024;
 const cookieSeconds = 365 * 24 * 3600;
 
 type PageTools = AnswerTools & { publicUrl: string };
@@ -74,37 +71,38 @@ export function answerPages(settings: Omit<PageTools, 'record'>) {
 async function showLink(c: Context, { db }: PageTools, address: LinkAddress) {
   const chosen = c.req.query('score');
   const visit = { kind: address.trap ? 'trap' : 'view', score: readScore(chosen) } as const;
-  const link = await findLink(c, db, { address, visit });
-  if (!link) throw notFound('survey');
+  const link = await visitLink(c, db, { address, visit });
   if (c.req.query('finish') === undefined) return showPage(c, linkPage(link, address, chosen));
   const { answered } = link;
   return showPage(c, thanksPage({ ...pageOf(link), answer: answered && shownAnswer(answered) }));
 }
 
 async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
-  const body = await readBody(c, maxSubmissionBytes);
-  if (body.length > maxUncheckedBytes && !(await linkMayExist(tools.db, address))) {
-    throw notFound('survey');
-  }
-  const submission = readSubmission(c, body, address.trap);
+  const submission = readSubmission(c, await readBody(c, maxSubmissionBytes), address.trap);
   const score = readScore(submission.score);
-  let link: Awaited<ReturnType<typeof findLink>>;
+  const visitAs = (kind: 'post' | 'view') =>
+    visitLink(c, tools.db, { address, visit: { kind, score } });
+  let link: ReadLink | undefined;
   try {
-    link = await findLink(c, tools.db, { address, visit: { kind: 'post', score } });
-    if (!link) throw notFound('survey');
-    if (link.isTest) return showTested(c, { link, address, submission });
-    const reader = { address: clientAddress(c), language: link.shown_in };
-    const response = await answerInTurn(tools, link, { ...submission, ...reader });
+    const opened = await visitAs('post');
+    link = opened;
+    if (opened.isTest) {
+      const answer = checkSubmission(opened.type, submission);
+      return showThanks(c, { link, address }, { ...answer, id: null, created_at: new Date() });
+    }
+    const answer = { ...submission, address: clientAddress(c), language: opened.shown_in };
+    const response = await inGroup(
+      opened.org_id,
+      () => answerSurvey(tools, opened, answer),
+      { kind: 'answers', waitMs: requestWaitMs },
+    );
     if (address.path === 'f') setAnsweredCookie(c, tools, address, response.id);
-    return showRecorded(c, { link, address, response });
+    return showThanks(c, { link, address }, response);
   } catch (error) {
     const kind = refusalIn(error)?.kind;
     if (kind === 'not_found') throw error;
     // Another answer arrived first, so the link now shows a different page.
-    if (link && kind === 'conflict') {
-      link = await findLink(c, tools.db, { address, visit: { kind: 'view', score } });
-      if (!link) throw notFound('survey');
-    }
+    if (link && kind === 'conflict') link = await visitAs('view');
     return showRefusal(c, error, { link, address, submission });
   }
 }
@@ -130,48 +128,40 @@ export function readObject(body: string): Record<string, unknown> {
   throw new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
 }
 
-const answerInTurn: typeof answerSurvey = (tools, link, answer) =>
-  inGroup(link.org_id, () => answerSurvey(tools, link, answer), {
-    kind: 'answers',
-    waitMs: requestWaitMs,
-  });
-
-/** True while the database is down, so that people get their input back. */
-async function linkMayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> {
-  try {
-    const tested = path === 's' ? shareIdOfTest(token) : undefined;
-    return await (tested === undefined ? linkExists(db, path, token) : linkExists(db, 'f', tested));
-  } catch (error) {
-    if (refusalIn(error)?.kind === 'unavailable') return true;
-    throw error;
-  }
-}
-
 type Visited = { address: LinkAddress; visit: Pick<LinkVisit, 'kind' | 'score'> };
 
-async function findLink(c: Context, db: Db, { address: { path, token }, visit }: Visited) {
-  const tested = shareIdOfTest(token);
-  if (path === 's' && tested !== undefined) {
-    const shared = await findSharedLink(db, tested, null);
-    return shared && readLink(c, { ...shared, isTest: true });
-  }
-  if (path !== 's') {
-    const answered = path === 'f' ? readAnsweredCookie(c, token) : null;
-    const shared = await findSharedLink(db, token, answered);
-    if (shared && path === 'e') allowFrames(c, shared);
-    return shared && readLink(c, shared);
-  }
-  const { method } = c.req;
-  const newVisit = { ...visit, method, traced: isTracing() };
-  const link = await visitPersonalLink(db, token, newVisit).catch((error: unknown) => {
-    if (violates(error, 'visits_belong_to_contact')) return undefined; // deleted in the meantime
-    throw error;
+async function visitLink(c: Context, db: Db, { address, visit }: Visited): Promise<ReadLink> {
+  const newVisit = { ...visit, method: c.req.method, traced: isTracing() };
+  const link = await findLink(c, db, address, async () => {
+    const personal = await visitPersonalLink(db, address.token, newVisit).catch((error: unknown) => {
+      if (violates(error, 'visits_belong_to_contact')) return undefined; // deleted in the meantime
+      throw error;
+    });
+    linkTrace(c, personal?.mail_traceparent ?? null);
+    return personal;
   });
-  linkTrace(c, link?.mail_traceparent ?? null);
-  return link && readLink(c, link);
+  if (!link) throw notFound('survey');
+  return link;
 }
 
-export function readAnsweredCookie(c: Context, shareId: string): string | null {
+/** The response of a frame is `responseId`, because a frame has no cookie. */
+export async function findLink(
+  c: Context,
+  db: Db,
+  { path, token }: Pick<LinkAddress, 'path' | 'token'>,
+  findPersonal: () => Promise<SurveyLink | undefined>,
+  responseId: string | null = null,
+): Promise<ReadLink | undefined> {
+  const tested = path === 's' ? shareIdOfTest(token) : undefined;
+  const isTest = tested !== undefined;
+  if (path === 's' && !isTest) return readLink(c, await findPersonal(), isTest);
+  const answered = path === 'f' ? readAnsweredCookie(c, token) : path === 'e' ? responseId : null;
+  const link = await findSharedLink(db, tested ?? token, answered);
+  if (link && path === 'e') c.set('frameOrigins', embeddingOf(link.embed).origins);
+  return readLink(c, link, isTest);
+}
+
+function readAnsweredCookie(c: Context, shareId: string): string | null {
   const responseId = getCookie(c, cookieOf(shareId));
   return responseId && isUuid(responseId) ? responseId : null;
 }
@@ -222,7 +212,7 @@ export const areFinal = (
 
 /** The follow-up questions for a response with its answers, or undefined if there are no questions. */
 export function followUpOf(
-  link: ShownLink,
+  link: ReadLink,
   { path, token }: Pick<LinkAddress, 'path' | 'token'>,
   { id, score, answers }: Pick<AnsweredResponse, 'id' | 'score' | 'answers'>,
 ): QuestionsProps | undefined {
@@ -241,29 +231,15 @@ export function followUpOf(
   };
 }
 
-type Tested = { link: ReadLink; address: LinkAddress; submission: Submission };
+type Shown = { link: ReadLink; address: LinkAddress };
+type Given = Pick<NewResponse, 'score' | 'comment' | 'created_at'> & { id: string | null };
 
-/** The thank-you page for an answer through a test email, which records nothing. */
-function showTested(c: Context, { link, address, submission }: Tested) {
-  const answer = checkSubmission(link.type, submission);
-  if ('message' in answer) throw new Refusal('invalid', answer.message, { code: answer.code });
-  if (wantsJson(c)) return c.json({ data: { id: null, score: answer.score } });
-  const thanks = thanksFor(link, categoryOf(link.type, answer.score));
-  const questions = followUpOf(link, address, { id: '', score: answer.score, answers: {} });
-  return showPage(
-    c,
-    thanksPage({ ...pageOf(link), thanks, answer: { ...answer, at: new Date() }, questions }),
-  );
-}
-
-type RecordedResponse = { link: ReadLink; address: LinkAddress; response: NewResponse };
-
-/** Shows a thank-you page to people, and JSON to programs. */
-function showRecorded(c: Context, { link, address, response }: RecordedResponse): Response {
-  const { id, score, category, comment, created_at: at } = response;
-  if (wantsJson(c)) return c.json({ data: { id, score } }, 201);
-  const thanks = thanksFor(link, category);
-  const questions = followUpOf(link, address, { id, score, answers: {} });
+/** Shows a thank-you page to people, and JSON to programs. An answer through a test email has no id. */
+function showThanks(c: Context, { link, address }: Shown, answer: Given): Response {
+  const { id, score, comment, created_at: at } = answer;
+  if (wantsJson(c)) return c.json({ data: { id, score } }, id === null ? 200 : 201);
+  const thanks = thanksFor(link, categoryOf(link.type, score));
+  const questions = followUpOf(link, address, { id: id ?? '', score, answers: {} });
   return showPage(
     c,
     thanksPage({ ...pageOf(link), thanks, answer: { score, comment, at }, questions }),
@@ -343,40 +319,22 @@ export const linkPaths = ['s', 'f', 'e'] as const;
 
 export type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };
 
-type ReadLink = SurveyLink & {
-  isTest?: true;
+export type ReadLink = SurveyLink & {
+  isTest: boolean;
   shown_in: string;
   embed_properties: ReturnType<typeof readEmbedProperties>;
 };
 
-/** The contents of the page of a link. */
-export type ShownLink = Pick<
-  ReadLink,
-  | 'org_id'
-  | 'type'
-  | 'question_text'
-  | 'follow_up'
-  | 'thanks'
-  | 'texts'
-  | 'questions'
-  | 'language'
-  | 'organization'
-  | 'color'
-  | 'logo'
-  | 'person'
-  | 'isTest'
-  | 'shown_in'
->;
-
-function readLink(c: Context, link: SurveyLink & { isTest?: true }): ReadLink {
+function readLink(c: Context, link: SurveyLink | undefined, isTest: boolean) {
+  if (!link) return undefined;
   const accepted = c.req.header('Accept-Language');
   const property = link.person?.properties['language'];
   const embed_properties =
     link.contact_id === null ? readEmbedProperties(c.req.query('properties')) : null;
-  return { ...link, shown_in: languageFor(link, { property, accepted }), embed_properties };
+  return { ...link, isTest, shown_in: languageFor(link, { property, accepted }), embed_properties };
 }
 
-export function pageOf(link: ShownLink) {
+export function pageOf(link: ReadLink) {
   const fill = (text: string) => fillIn(text, personOf(link));
   const { type, shown_in, organization, color, logo } = link;
   const { question_text, follow_up } = textsIn(link, shown_in);
@@ -389,7 +347,7 @@ export function pageOf(link: ShownLink) {
   };
 }
 
-const personOf = (link: ShownLink) => link.person ?? anyPerson;
+const personOf = (link: ReadLink) => link.person ?? anyPerson;
 
 function mapTexts(followUp: FollowUp | null, change: (text: string) => string): FollowUp | null {
   if (followUp === null || typeof followUp === 'string') return followUp && change(followUp);
@@ -399,7 +357,7 @@ function mapTexts(followUp: FollowUp | null, change: (text: string) => string): 
 }
 
 /** The survey's own thanks for this category, or null. */
-export function thanksFor(link: ShownLink, category: Category): ThanksWithLink | null {
+export function thanksFor(link: ReadLink, category: Category): ThanksWithLink | null {
   const { thanks } = textsIn(link, link.shown_in);
   const words = typeof thanks === 'string' ? { text: thanks } : thanks?.[category];
   return words ? { ...words, text: fillIn(words.text, personOf(link)) } : null;
@@ -419,10 +377,6 @@ const embedScript = () =>
     if (c.req.header('If-None-Match') === etag) return c.body(null, 304, headers);
     return c.body(script, 200, { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' });
   });
-
-export function allowFrames(c: Context, { embed }: Pick<SurveyLink, 'embed'>) {
-  c.set('frameOrigins', embeddingOf(embed).origins);
-}
 
 const frameScript = [
   "const page=document.querySelector('main')",

@@ -1,3 +1,4 @@
+import { Refusal } from '../errors.ts';
 import { isLongerThan, maxCommentLength } from '../limits.ts';
 import {
   isScore,
@@ -25,28 +26,22 @@ export type Submission = {
 
 export type CheckedAnswer = { score: number; comment: string | null };
 
-export type SubmissionError = {
-  code: 'score_invalid' | 'comment_invalid' | 'comment_too_long';
-  message: string;
-};
-
 export function checkSubmission(
   type: SurveyType,
   { score: posted, comment }: Pick<Submission, 'score' | 'comment'>,
-): CheckedAnswer | SubmissionError {
+): CheckedAnswer {
+  const refuse = (code: string, message: string) => new Refusal('invalid', message, { code });
   const score = readScore(posted);
   if (score === null || !isScore(type, score)) {
     const { lowest, highest } = typeFacts(type);
-    const message = `score must be a whole number from ${lowest} to ${highest}`;
-    return { code: 'score_invalid', message };
+    throw refuse('score_invalid', `score must be a whole number from ${lowest} to ${highest}`);
   }
-  const text = typeof comment === 'string' ? storableText(comment) : null;
-  if (comment !== undefined && comment !== null && text === null) {
-    return { code: 'comment_invalid', message: 'comment must be text' };
+  if (comment !== undefined && comment !== null && typeof comment !== 'string') {
+    throw refuse('comment_invalid', 'comment must be text');
   }
-  if (text !== null && isLongerThan(text, maxCommentLength)) {
-    const message = `comment must have at most ${maxCommentLength} characters`;
-    return { code: 'comment_too_long', message };
+  const text = storableText(comment ?? '');
+  if (isLongerThan(text, maxCommentLength)) {
+    throw refuse('comment_too_long', `comment must have at most ${maxCommentLength} characters`);
   }
   return { score, comment: text || null };
 }
