@@ -18,15 +18,6 @@ export async function listViews(sql: Sql, { orgId, memberId }: Owner): Promise<S
     order by lower(name) collate "C", id`;
 }
 
-export async function getView(sql: Sql, { orgId, memberId }: Owner, id: string) {
-  const [view] = await sql<SavedView[]>`
-    select id, name, filters
-    from saved_views
-    where org_id = ${orgId} and member_id = ${memberId} and id = ${id}`;
-  if (!view) throw notFound('view');
-  return view;
-}
-
 type NewView = Omit<SavedView, 'id'>;
 
 export async function saveView(
@@ -51,23 +42,12 @@ export async function saveView(
       await tx<SavedView[]>`
         insert into saved_views (org_id, member_id, name, filters)
         values (${orgId}, ${memberId}, ${name}, ${json(tx, filters)})
-        returning id, name, filters`.catch(refuseDuplicate(name)),
+        returning id, name, filters`,
     );
+  }).catch((error: unknown) => {
+    if (!violates(error, 'saved_views_one_per_name')) throw error;
+    throw new Refusal('conflict', `you already have a view named ${name}`, { code: 'name_taken' });
   });
-}
-
-export async function renameView(
-  sql: Sql,
-  { orgId, memberId }: Owner,
-  { id, name }: Pick<SavedView, 'id' | 'name'>,
-): Promise<SavedView> {
-  const [view] = await sql<SavedView[]>`
-    update saved_views
-    set name = ${name}
-    where org_id = ${orgId} and member_id = ${memberId} and id = ${id}
-    returning id, name, filters`.catch(refuseDuplicate(name));
-  if (!view) throw notFound('view');
-  return view;
 }
 
 export async function deleteView(
@@ -94,13 +74,6 @@ export async function deleteViewsMentioning(
     where org_id = ${orgId} and created_at < coalesce(${before}::timestamptz, 'infinity')
       and concat_ws(' ', name, filters::text) ~* ${addressPattern(key)}`;
 }
-
-const refuseDuplicate =
-  (name: string) =>
-  (error: unknown): never => {
-    if (!violates(error, 'saved_views_one_per_name')) throw error;
-    throw new Refusal('conflict', `you already have a view named ${name}`, { code: 'name_taken' });
-  };
 
 /** Counts beyond this are shown as a minimum. */
 export const maxCounted = 100;

@@ -99,8 +99,6 @@ const organization: Record<string, RouteAccess> = {
   'GET /responses/export': 'editor',
   'POST /responses/chosen': 'editor',
   'POST /responses/views': 'viewer',
-  'GET /responses/views/:id': 'viewer',
-  'POST /responses/views/:id': 'viewer',
   'POST /responses/views/:id/delete': 'viewer',
   'GET /responses/:id': 'viewer',
   'POST /responses/:id': 'editor',

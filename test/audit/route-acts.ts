@@ -380,7 +380,6 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     },
   },
   'POST /o/:slug/responses/views': { none: ownView },
-  'POST /o/:slug/responses/views/:id': { none: ownView },
   'POST /o/:slug/responses/views/:id/delete': { none: ownView },
   'POST /o/:slug/responses/chosen': {
     act: 'responses.changed',

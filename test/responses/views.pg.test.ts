@@ -40,7 +40,7 @@ const viewsIn = (html: string) =>
     ),
   );
 
-test('a view is saved, shown with its filters, renamed and deleted', async () => {
+test('a view is saved, shown with its filters and deleted', async () => {
   const { list, page, save, idOf, submit } = await inbox();
   const query = 'page=2&category=detractor&property.plan=a%26b&property=city%3DOslo&search=slow';
   const saved = await save('Slow in Oslo', query);
@@ -55,16 +55,10 @@ test('a view is saved, shown with its filters, renamed and deleted', async () =>
     ['property.plan', 'a&b'],
     ['search', 'slow'],
   ]);
-  assert.match(saved, /Edit view/);
   assert.doesNotMatch(saved, /Save view/);
 
   const id = await idOf('Slow in Oslo');
-  await submit(`${list}/views/${id}`, { name: 'Oslo' });
-  assert.deepEqual(
-    viewsIn(await page()).map(({ name }) => name),
-    ['Open detractors', 'Assigned to me', 'On hold', 'With comment', 'Oslo'],
-  );
-  assert.match(await (await submit(`${list}/views/${id}/delete`)).text(), /View “Oslo” deleted/);
+  assert.match(await (await submit(`${list}/views/${id}/delete`)).text(), /View “Slow in Oslo” deleted/);
   assert.equal(viewsIn(await page()).length, 4);
 });
 
@@ -90,8 +84,6 @@ test('only its member can see and change a view', async () => {
   const id = await idOf('Mine');
   const other = await memberBrowser(db, { app, org, role: 'owner' });
   assert.equal(viewsIn(await (await other.get(list)).text()).length, 4);
-  assert.equal((await other.get(`${list}/views/${id}`)).status, 404);
-  assert.equal((await other.post(`${list}/views/${id}`, { name: 'x' })).status, 404);
   assert.equal((await other.post(`${list}/views/${id}/delete`)).status, 404);
   assert.ok(await idOf('Mine'));
 });

@@ -6,26 +6,16 @@ import type { ScreenEnv } from '../../sessions/session.ts';
 import { FormErrors } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
-  emptyForm,
   Field,
   type FormState,
-  LinkButton,
   readForm,
   SubmitOrCancel,
   statusOf,
   tryAction,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { filledIn, searchOf } from '../property-filters.tsx';
-import {
-  countViews,
-  deleteView,
-  getView,
-  listViews,
-  renameView,
-  type SavedView,
-  saveView,
-} from '../views.ts';
+import { filledIn } from '../property-filters.tsx';
+import { countViews, deleteView, listViews, type SavedView, saveView } from '../views.ts';
 import { filtersIn, keyOfFilters, me, pathOf } from './paths.ts';
 
 /** Views that every member has. */
@@ -66,37 +56,42 @@ export async function readViews(c: Context<ScreenEnv>, db: Db): Promise<Views> {
 
 type ViewActionsProps = { path: string; query: URLSearchParams; views: Views };
 
-/** Saves the filters as a view, or opens the view that has them. */
+/** Saves the filters as a view, or deletes the view that has them. */
 export function ViewActions({ path, query, views: { current } }: ViewActionsProps) {
   const hasFilters = filtersIn(queriesOf(query)).length > 0;
   if (current === 'built-in' || !hasFilters) return null;
-  if (current)
-    return <LinkButton href={`${path}/views/${current.id}`} text="Edit view" kind="quiet" />;
   return (
     <details class="menu">
-      <summary class="button quiet">Save view</summary>
-      <form method="post" action={`${path}/views`} class="list end stack tight">
-        <input type="hidden" name="query" value={query.toString()} />
-        <Field name="name" id="view-name" label="Name" maxlength={60} autocomplete="off" required />
-        <button type="submit">Save view</button>
-      </form>
+      <summary class="button quiet">{current ? 'Delete view' : 'Save view'}</summary>
+      {current ? (
+        <form method="post" action={`${path}/views/${current.id}/delete`} class="list end stack tight">
+          <p class="sub">Deletes the view. Its responses stay.</p>
+          <button type="submit" class="danger">
+            Delete view
+          </button>
+        </form>
+      ) : (
+        <form method="post" action={`${path}/views`} class="list end stack tight">
+          <input type="hidden" name="query" value={query.toString()} />
+          <Field name="name" id="view-name" label="Name" maxlength={60} autocomplete="off" required />
+          <button type="submit">Save view</button>
+        </form>
+      )}
     </details>
   );
 }
-
-const ViewName = v.pipe(
-  v.string(),
-  v.trim(),
-  v.nonEmpty('Enter a name.'),
-  v.maxLength(60, 'Use at most 60 characters.'),
-  v.check(isPlainLine, 'Enter one line without control characters.'),
-);
 
 const maxQueryLength = 4_000;
 const refusedFields = { name_taken: 'name', too_many_views: 'name' };
 
 const NewView = v.object({
-  name: ViewName,
+  name: v.pipe(
+    v.string(),
+    v.trim(),
+    v.nonEmpty('Enter a name.'),
+    v.maxLength(60, 'Use at most 60 characters.'),
+    v.check(isPlainLine, 'Enter one line without control characters.'),
+  ),
   query: v.pipe(v.string(), v.maxLength(maxQueryLength, 'These filters are too long to save.')),
 });
 
@@ -115,20 +110,8 @@ export const viewScreens = ({ db }: { db: Db }) =>
         saveView(db, ownerOf(c), { name, filters }),
       );
       if ('errors' in saved) return showNewView(c, saved);
-      return redirectWith(c, addressOf(c, saved), `View “${saved.name}” saved.`);
-    })
-
-    .get('/:id', async (c) => showView(c, await viewOf(c, db), emptyForm()))
-
-    .post('/:id', async (c) => {
-      const view = await viewOf(c, db);
-      const form = await readForm(c, v.object({ name: ViewName }));
-      if (form.errors) return showView(c, view, form);
-      const renamed = await tryAction(c, refusedFields, () =>
-        renameView(db, ownerOf(c), { id: view.id, name: form.values.name }),
-      );
-      if ('errors' in renamed) return showView(c, view, renamed);
-      return redirectWith(c, addressOf(c, renamed), `View “${renamed.name}” saved.`);
+      const address = `${pathOf(c)}?${new URLSearchParams(saved.filters)}`;
+      return redirectWith(c, address, `View “${saved.name}” saved.`);
     })
 
     .post('/:id/delete', async (c) => {
@@ -141,15 +124,8 @@ const ownerOf = (c: Context<ScreenEnv>) => ({
   memberId: c.var.member.id,
 });
 
-const viewOf = (c: Context<ScreenEnv>, db: Db) => getView(db, ownerOf(c), idParam(c, 'view'));
-
 const queriesOf = (query: URLSearchParams) =>
   Object.fromEntries([...query.keys()].map((name) => [name, query.getAll(name)]));
-
-const addressOf = (c: Context<ScreenEnv>, { filters }: SavedView) =>
-  `${pathOf(c)}?${searchOf(queriesOf(new URLSearchParams(filters)))}`;
-
-const trail = (c: Context<ScreenEnv>) => [{ text: 'Responses', href: pathOf(c) }];
 
 /** Shows the form again with its errors. */
 function showNewView(c: Context<ScreenEnv>, form: FormState) {
@@ -157,54 +133,23 @@ function showNewView(c: Context<ScreenEnv>, form: FormState) {
   return renderScreen(c, {
     title: 'Save view',
     section: 'responses',
-    trail: trail(c),
+    trail: [{ text: 'Responses', href: pathOf(c) }],
     status: statusOf(form),
     body: (
       <form method="post" action={`${pathOf(c)}/views`} class="card stack measure">
         <FormErrors form={form} />
         <input type="hidden" name="query" value={query} />
-        <NameField form={form} />
+        <Field
+          name="name"
+          label="Name"
+          form={form}
+          maxlength={60}
+          autocomplete="off"
+          help="Only you see your views, in the sidebar below Responses."
+          required
+        />
         <SubmitOrCancel button="Save view" cancel={`${pathOf(c)}?${query}`} />
       </form>
     ),
   });
 }
-
-function showView(c: Context<ScreenEnv>, view: SavedView, form: FormState) {
-  const action = `${pathOf(c)}/views/${view.id}`;
-  return renderScreen(c, {
-    title: 'Edit view',
-    section: 'responses',
-    trail: trail(c),
-    status: statusOf(form),
-    body: (
-      <div class="card stack measure">
-        <form method="post" action={action} class="stack">
-          <FormErrors form={form} />
-          <NameField form={form} value={view.name} />
-          <SubmitOrCancel button="Save" cancel={addressOf(c, view)} />
-        </form>
-        <hr />
-        <form method="post" action={`${action}/delete`} class="stack tight">
-          <p class="sub">Deletes the view. Its responses stay.</p>
-          <button type="submit" class="danger">
-            Delete view
-          </button>
-        </form>
-      </div>
-    ),
-  });
-}
-
-const NameField = ({ form, value }: { form: FormState; value?: string }) => (
-  <Field
-    name="name"
-    label="Name"
-    form={form}
-    value={value}
-    maxlength={60}
-    autocomplete="off"
-    help="Only you see your views, in the sidebar below Responses."
-    required
-  />
-);
