@@ -4,7 +4,6 @@ import { commandWriter } from '../../src/audit/acts.ts';
 import { changeTag, createTag, ensureTags } from '../../src/tags/tags.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { memberBrowser } from '../support/probe/member.ts';
 
 const { db } = await testDatabase();
 
@@ -21,35 +20,6 @@ test('a change without a difference is not audited', async () => {
 
   assert.equal((await changeTag(db, writer, { id, name: 'VIP' })).color, '#11aa33');
   assert.equal(await acts(), 1);
-});
-
-test('the app rejects a name that differs from a tag only in case', async () => {
-  const org = await makeOrganization(db);
-  const { home, post } = await memberBrowser(db, { org, role: 'editor' });
-  const { id } = await createTag(db, commandWriter(org), { name: 'Billing' });
-  const { id: other } = await createTag(db, commandWriter(org), { name: 'Shop' });
-  const path = `${home}/settings/tags`;
-  for (const screen of [path, `${path}/${other}`]) {
-    const refused = await post(screen, { name: 'BILLING', color: '#112233' });
-    assert.equal(refused.status, 422);
-    const html = await refused.text();
-    assert.match(html, /The organization already has a tag named Billing\./);
-    assert.match(html, /name="name"[^>]*value="BILLING"/);
-  }
-  assert.equal((await post(`${path}/${id}`, { name: 'billing', color: '#112233' })).status, 303);
-  const names = await db`select name from tags where org_id = ${org} order by name`;
-  assert.deepEqual(names.map(({ name }) => name).sort(), ['Shop', 'billing']);
-});
-
-test('the app changes the color of a tag whose name differs only in case', async () => {
-  const org = await makeOrganization(db);
-  const { home, post } = await memberBrowser(db, { org, role: 'editor' });
-  await createTag(db, commandWriter(org), { name: 'Billing' });
-  const { id } = await createTag(db, commandWriter(org), { name: 'BILLING' });
-  const changed = await post(`${home}/settings/tags/${id}`, { name: 'BILLING', color: '#112233' });
-  assert.equal(changed.status, 303);
-  const [tag] = await db`select color from tags where id = ${id}`;
-  assert.equal(tag!['color'], '#112233');
 });
 
 test('an import matches tags case-insensitively', async () => {
