@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type Actor, changesOf, maskAddress, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
-import { Line } from '../lib/cli/command.ts';
+import { Line } from '../lib/validation/parse.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';

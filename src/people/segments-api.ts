@@ -8,7 +8,7 @@ import { answerRead } from '../lib/http/read-answer.ts';
 import { readIfMatch } from '../lib/http/version.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
-import { idParam, isPlainLine } from '../lib/validation/parse.ts';
+import { idParam, Line } from '../lib/validation/parse.ts';
 import { maxNameLength } from '../limits.ts';
 import { PersonItem } from './api.ts';
 import { previewPeople } from './directory.ts';
@@ -62,13 +62,7 @@ export const segmentRoutes = ({ db }: { db: Db }) =>
       return c.body(null, 204);
     });
 
-export const SegmentName = v.pipe(
-  v.string('must be text'),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(maxNameLength, `must be at most ${maxNameLength} characters`),
-  v.check(isPlainLine, 'must be one line without control characters'),
-);
+export const SegmentName = Line(maxNameLength);
 
 const SegmentInput = v.object({ name: SegmentName, filter: FilterInput });
 const SegmentChange = v.object({ name: v.optional(SegmentName), filter: v.optional(FilterInput) });

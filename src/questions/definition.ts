@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { described } from '../lib/paging/page.ts';
-import { isLanguage, isPlainLine } from '../lib/validation/parse.ts';
-import { isLongerThan } from '../limits.ts';
+import { isLanguage, Line } from '../lib/validation/parse.ts';
 import { type Category, categories } from '../survey-types.ts';
 import { validatePlaceholders } from '../surveys/texts.ts';
 
@@ -43,17 +42,7 @@ const maxStored = 200;
 const maxOptions = 20;
 const maxLanguages = 30;
 
-const Line = (maxLength: number) =>
-  v.pipe(
-    v.string('must be text'),
-    v.trim(),
-    v.nonEmpty('must not be empty'),
-    v.check((text) => !isLongerThan(text, maxLength), `must be at most ${maxLength} characters`),
-    v.check(isPlainLine, 'must be one line without control characters'),
-    v.metadata({ maxLength }),
-  );
-
-const Text = v.pipe(
+const QuestionText = v.pipe(
   Line(300),
   v.rawCheck(({ dataset, addIssue }) => {
     const message = dataset.typed ? validatePlaceholders(dataset.value) : undefined;
@@ -82,7 +71,7 @@ const Bound = (low: number, high: number) => {
 };
 
 const QuestionTextsInput = v.object({
-  text: v.optional(Text),
+  text: v.optional(QuestionText),
   min_label: EndLabel,
   max_label: EndLabel,
   options: described(v.optional(v.record(v.string(), OptionLabel)), 'labels by option id'),
@@ -97,7 +86,7 @@ export const QuestionInput = v.object({
     v.optional(v.picklist(questionKinds, `must be one of ${questionKinds.join(', ')}`)),
     'required for a new question; cannot change once it has answers',
   ),
-  text: described(v.optional(Text), 'required for a new question; may contain placeholders'),
+  text: described(v.optional(QuestionText), 'required for a new question; may contain placeholders'),
   required: described(v.optional(v.boolean('must be true or false')), 'default false'),
   categories: described(
     v.nullish(

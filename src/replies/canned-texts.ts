@@ -100,11 +100,6 @@ export async function getCannedText(
   return row;
 }
 
-/** Returns undefined if no text has the id, which may be empty. */
-export async function findCannedText(sql: Sql, orgId: string, id: string) {
-  return (await listCannedTexts(sql, orgId)).find((text) => text.id === id);
-}
-
 export const versionOfCannedText = (row: CannedText) => versionOf(row, ['name', 'text']);
 
 const recordCannedText = (

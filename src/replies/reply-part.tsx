@@ -7,8 +7,7 @@ import { maxReplyLength } from '../limits.ts';
 import { State, type StateKind, Time } from '../web/app/badges.tsx';
 import { Checkbox, checkboxField, emptyForm, Field, type FormState } from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
-import type { CannedText } from './canned-texts.ts';
-import { findCannedText } from './canned-texts.ts';
+import { type CannedText, listCannedTexts } from './canned-texts.ts';
 import type { ShownReply } from './queries.ts';
 
 /** The reply form of a response. A post with `insert` adds a canned text to the typed text and sends nothing. */
@@ -45,7 +44,7 @@ export async function insertCannedText(
   orgId: string,
   { reply_id, reply, canned, done }: InsertFields,
 ): Promise<FormState> {
-  const text = (await findCannedText(sql, orgId, canned))?.text;
+  const text = (await listCannedTexts(sql, orgId)).find(({ id }) => id === canned)?.text;
   const inserted = [reply, text].filter(Boolean).join('\n\n');
   return emptyForm({ reply_id, reply: inserted, canned, ...(done && { done: 'on' }) });
 }

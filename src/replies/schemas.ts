@@ -1,14 +1,10 @@
 import * as v from 'valibot';
 import { described, Id, Moment } from '../lib/paging/page.ts';
+import { Text } from '../lib/validation/parse.ts';
 import { maxReplyLength } from '../limits.ts';
 
 /** Also the text of a canned text. */
-export const ReplyText = v.pipe(
-  v.string('must be text'),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(maxReplyLength, `must have at most ${maxReplyLength} characters`),
-);
+export const ReplyText = Text(maxReplyLength);
 
 export const ReplyInput = v.object({ text: described(ReplyText, 'plain text of the email') });
 

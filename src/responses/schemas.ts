@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ExportFormat } from '../lib/export/export.ts';
 import type { Parameter } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
-import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
+import { BooleanParameter, isTimeZone, Text, Uuid } from '../lib/validation/parse.ts';
 import { maxCommentLength, maxNoteLength, maxTagsOfResponse } from '../limits.ts';
 import { questionKinds } from '../questions/definition.ts';
 import { Reply } from '../replies/schemas.ts';
@@ -35,14 +35,7 @@ export const TagsInput = v.object({
   ),
 });
 
-export const NoteInput = v.object({
-  text: v.pipe(
-    v.string('must be text'),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(maxNoteLength, `must have at most ${maxNoteLength} characters`),
-  ),
-});
+export const NoteInput = v.object({ text: Text(maxNoteLength) });
 
 const emptyToNull = (text: string) => text || null;
 

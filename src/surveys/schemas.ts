@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { Count, described, Id, Moment } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
-import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
-import { isLongerThan, maxNameLength, maxQuestionLength } from '../limits.ts';
+import { isLanguage, isPlainLine, isTimeZoneName, Line, Text } from '../lib/validation/parse.ts';
+import { maxNameLength, maxQuestionLength } from '../limits.ts';
 import { AudienceInput, AudienceItem } from '../people/audience.ts';
 import { Question, QuestionInput, QuestionsInput } from '../questions/definition.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
@@ -33,28 +33,16 @@ export const Address = v.pipe(
   v.transform((text) => normalizeEmail(text) ?? text),
 );
 
-const BoundedText = (maxLength: number, isAllowed: (text: string) => boolean, message: string) =>
-  v.pipe(
-    v.string('must be text'),
-    v.trim(),
-    v.nonEmpty('must not be empty'),
-    v.check((text) => !isLongerThan(text, maxLength), `must be at most ${maxLength} characters`),
-    v.check(isAllowed, message),
-    v.metadata({ maxLength }),
-  );
-
-/** Safe in an email header. */
-const LineOfText = (maxLength: number) =>
-  BoundedText(maxLength, isPlainLine, 'must be one line without control characters');
-
 const Paragraph = (maxLength: number) =>
-  BoundedText(
-    maxLength,
-    (text) => text.split(/\r\n|\r|\n/).every((line) => isPlainLine(line.replaceAll('\t', ' '))),
-    'must be text without control characters',
+  v.pipe(
+    Text(maxLength),
+    v.check(
+      (text) => text.split(/\r\n|\r|\n/).every((line) => isPlainLine(line.replaceAll('\t', ' '))),
+      'must be text without control characters',
+    ),
   );
 
-export const Name = LineOfText(maxNameLength);
+export const Name = Line(maxNameLength);
 const Type = v.picklist(surveyTypes, `must be one of ${surveyTypes.join(', ')}`);
 const Audience = described(
   v.nullable(v.literal('employee', 'must be employee or null')),
@@ -85,7 +73,7 @@ const WithPlaceholders = <const S extends v.GenericSchema<string, string>>(schem
     }),
   );
 
-const SubjectText = WithPlaceholders(LineOfText(maxNameLength));
+const SubjectText = WithPlaceholders(Line(maxNameLength));
 
 const ReminderInput = v.object({
   after_days: WholeNumber(1, 60),
@@ -218,7 +206,7 @@ const maxLanguages = 30;
 const QuestionText = WithPlaceholders(Paragraph(maxQuestionLength));
 
 const IntroText = WithPlaceholders(Paragraph(2000));
-const FollowUpText = WithPlaceholders(LineOfText(300));
+const FollowUpText = WithPlaceholders(Line(300));
 
 const hasCategory = (byCategory: object) => categories.some((category) => category in byCategory);
 const TextByCategory = `must name one of ${categories.join(', ')}`;
@@ -248,7 +236,7 @@ const ThanksWordsInput = v.pipe(
       'if empty, the default text appears before the link',
     ),
     link_url: v.optional(HttpsUrl),
-    link_text: v.optional(LineOfText(80)),
+    link_text: v.optional(Line(80)),
   }),
   v.check(({ text, link_url }) => Boolean(text || link_url), 'must have a text or a link_url'),
 );

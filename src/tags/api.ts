@@ -8,7 +8,8 @@ import { answerRead } from '../lib/http/read-answer.ts';
 import { readIfMatch } from '../lib/http/version.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, One } from '../lib/paging/page.ts';
-import { idParam } from '../lib/validation/parse.ts';
+import { idParam, Line } from '../lib/validation/parse.ts';
+import { maxNameLength } from '../limits.ts';
 import { changeTag, createTag, deleteTag, getTag, tagsJson, versionOfTag } from './tags.ts';
 
 export function tagReads(tools: ReplicaTools) {
@@ -51,21 +52,13 @@ const Tag = v.object({
 
 const TagList = v.object({ data: v.array(Tag), meta: v.object({ total: Count }) });
 
-const maxNameLength = 200;
-
-const Name = v.pipe(
-  v.string('must be text'),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(maxNameLength, `must have at most ${maxNameLength} characters`),
-);
 const Color = v.pipe(
   v.string('must be text'),
   v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a hex color such as #1F6FEB'),
 );
 
-export const NewTagInput = v.object({ name: Name, color: v.optional(Color) });
-export const TagChangeInput = v.object({ name: v.optional(Name), color: v.optional(Color) });
+export const NewTagInput = v.object({ name: Line(maxNameLength), color: v.optional(Color) });
+export const TagChangeInput = v.object({ name: v.optional(Line(maxNameLength)), color: v.optional(Color) });
 
 export const tagSection: ApiSection = {
   name: 'Tags',

@@ -8,17 +8,26 @@ export const defaultTagColor = '#5b6b8c';
 
 type TagInput = { name: string; color?: string | undefined };
 
-export async function createTag(db: Db, writer: Writer, input: TagInput): Promise<TagRow> {
-  const tag: NewTag = { name: input.name, color: input.color ?? defaultTagColor };
+export async function createTag(
+  db: Db,
+  writer: Writer,
+  { name, color = defaultTagColor }: TagInput,
+): Promise<TagRow> {
+  const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
-    if ((await lockAndCountTags(tx, writer.orgId)) >= maxTags) {
+    // Serializes concurrent requests, which could exceed the limit together.
+    const locked = await tx`select from organizations where id = ${orgId} for no key update`;
+    if (locked.length === 0) throw notFound('organization');
+    const [{ count }] = await tx<[{ count: number }]>`
+      select count(*)::int as count from tags where org_id = ${orgId}`;
+    if (count >= maxTags) {
       throw new Refusal('invalid', `an organization has at most ${maxTags} tags`, {
         code: 'too_many_tags',
       });
     }
-    const created = await insertTag(tx, writer.orgId, tag).catch(refuseDuplicate(tag.name));
-    await recordTag(tx, writer, { act: 'tag.created', tag: created });
-    return created;
+    const tag = await insertTag(tx, orgId, { name, color }).catch(refuseDuplicate(name));
+    await recordTag(tx, writer, { act: 'tag.created', tag });
+    return tag;
   });
 }
 
@@ -28,9 +37,28 @@ export async function ensureTags(
   writer: Writer,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const created = await insertMissingTags(tx, writer.orgId, { names, color: defaultTagColor });
+  const created = await tx<TagRow[]>`
+    insert into tags (org_id, name, color)
+    select distinct on (lower(wanted.name)) ${writer.orgId}::uuid, wanted.name, ${defaultTagColor}
+    from unnest(${[...names]}::text[]) with ordinality wanted (name, place)
+    where not exists (
+      select from tags t where t.org_id = ${writer.orgId} and lower(t.name) = lower(wanted.name)
+    )
+    order by lower(wanted.name), place
+    on conflict (org_id, name) do nothing
+    returning id, name, color, created_at`;
   for (const tag of created) await recordTag(tx, writer, { act: 'tag.created', tag });
-  const tags = await findNamedTags(tx, writer.orgId, names);
+  // Prefers a tag with exactly this spelling over the oldest tag with another spelling.
+  const tags = await tx<{ name: string; id: string }[]>`
+    select wanted.name, t.id
+    from unnest(${[...names]}::text[]) wanted (name)
+    cross join lateral (
+      select id
+      from tags t
+      where t.org_id = ${writer.orgId} and lower(t.name) = lower(wanted.name)
+      order by t.name = wanted.name desc, t.created_at, t.id
+      limit 1
+    ) t`;
   return new Map(tags.map(({ id, name }) => [name, id]));
 }
 
@@ -44,9 +72,13 @@ export async function changeTag(
   return await inTransaction(db, async (tx) => {
     const before = await getTag(tx, writer.orgId, id, { lock: true });
     refuseOtherVersion(versionOfTag(before), ifMatch);
-    const change = { name: name ?? null, color: color ?? null };
-    const changed = await updateTag(tx, { orgId: writer.orgId, id }, change).catch(
-      refuseDuplicate(name ?? ''),
+    const changed = one(
+      await tx<TagRow[]>`
+        update tags
+        set name = coalesce(${name ?? null}, name),
+            color = case when lower(color) = lower(${color ?? null}) then color else coalesce(${color ?? null}, color) end
+        where org_id = ${writer.orgId} and id = ${id}
+        returning id, name, color, created_at`.catch(refuseDuplicate(name ?? '')),
     );
     const changes = changesOf(
       { name: before.name, color: before.color },
@@ -88,66 +120,11 @@ const refuseDuplicate =
 type NewTag = { name: string; color: string };
 export type TagRow = NewTag & { id: string; created_at: Date };
 
-/** Locks the organization, because concurrent requests together could exceed the limit. */
-async function lockAndCountTags(sql: Sql, orgId: string): Promise<number> {
-  const locked = await sql`select from organizations where id = ${orgId} for no key update`;
-  if (locked.length === 0) throw notFound('organization');
-  return one(
-    await sql<{ count: number }[]>`select count(*)::int as count from tags where org_id = ${orgId}`,
-  ).count;
-}
-
 export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<TagRow> {
   return one(
     await sql<TagRow[]>`
       insert into tags (org_id, name, color)
       values (${orgId}, ${tag.name}, ${tag.color})
-      returning id, name, color, created_at`,
-  );
-}
-
-async function insertMissingTags(
-  sql: Sql,
-  orgId: string,
-  { names, color }: { names: readonly string[]; color: string },
-) {
-  return await sql<TagRow[]>`
-    insert into tags (org_id, name, color)
-    select distinct on (lower(wanted.name)) ${orgId}::uuid, wanted.name, ${color}
-    from unnest(${[...names]}::text[]) with ordinality wanted (name, place)
-    where not exists (
-      select from tags t where t.org_id = ${orgId} and lower(t.name) = lower(wanted.name)
-    )
-    order by lower(wanted.name), place
-    on conflict (org_id, name) do nothing
-    returning id, name, color, created_at`;
-}
-
-/** Prefers a tag with exactly this spelling over the oldest tag with another spelling. */
-async function findNamedTags(sql: Sql, orgId: string, names: readonly string[]) {
-  return await sql<{ name: string; id: string }[]>`
-    select wanted.name, t.id
-    from unnest(${[...names]}::text[]) wanted (name)
-    cross join lateral (
-      select id
-      from tags t
-      where t.org_id = ${orgId} and lower(t.name) = lower(wanted.name)
-      order by t.name = wanted.name desc, t.created_at, t.id
-      limit 1
-    ) t`;
-}
-
-async function updateTag(
-  sql: Sql,
-  { orgId, id }: { orgId: string; id: string },
-  { name, color }: { name: string | null; color: string | null },
-): Promise<TagRow> {
-  return one(
-    await sql<TagRow[]>`
-      update tags
-      set name = coalesce(${name}, name),
-          color = case when lower(color) = lower(${color}) then color else coalesce(${color}, color) end
-      where org_id = ${orgId} and id = ${id}
       returning id, name, color, created_at`,
   );
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import * as v from 'valibot';
 import { isMailable } from '../smtp/address.ts';
-import { isInCalendar, isPlainLine, Uuid } from '../validation/parse.ts';
+import { isInCalendar, Line, Uuid } from '../validation/parse.ts';
 
 type Catalog<Tools> = { name: string; about: string; commands: readonly Command<Tools>[] };
 
@@ -75,16 +75,6 @@ function overview<Tools>(catalog: Catalog<Tools>, about: string): string {
   const { name, commands } = catalog;
   return `${catalog.about}\n\nusage: ${name} [COMMAND] [OPTIONS]\n\n${listing(commands)}\n\nRun ${name} COMMAND --help for the options of a command, and ${name} --version for the version.`;
 }
-
-/** One line of text without control characters, safe for email headers. */
-export const Line = (maxLength: number) =>
-  v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.check((text) => [...text].length <= maxLength, `must be at most ${maxLength} characters`),
-    v.check(isPlainLine, 'must be one line without control characters'),
-  );
 
 export const Name = Line(200);
 

@@ -129,6 +129,20 @@ export const isPlainLine = (text: string) => text.isWellFormed() && !unwanted.te
 const unwanted = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]/u;
 const everyUnwanted = new RegExp(unwanted.source, 'gu');
 
+/** Text that is not empty, without spaces around it. */
+export const Text = (maxLength: number) =>
+  v.pipe(
+    v.string('must be text'),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.check((text) => [...text].length <= maxLength, `must be at most ${maxLength} characters`),
+    v.metadata({ maxLength }),
+  );
+
+/** One line of text without control characters, safe for email headers. */
+export const Line = (maxLength: number) =>
+  v.pipe(Text(maxLength), v.check(isPlainLine, 'must be one line without control characters'));
+
 /** Makes text safe for headers: characters that `isPlainLine` refuses become spaces. */
 export const oneLine = (text: string) =>
   text.toWellFormed().replace(everyUnwanted, ' ').replace(/\s+/g, ' ').trim();
