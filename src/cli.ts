@@ -12,7 +12,7 @@ import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
 import { peopleCommands } from './people/cli.ts';
 import { reporterCommands } from './reporters/cli.ts';
-import { responseCommands } from './responses/cli.ts';
+import { releaseCommand } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
 import { serve } from './serve.ts';
 import { role } from './settings-validators.ts';
@@ -57,7 +57,7 @@ const commands: readonly Command<CommandTools>[] = [
   importContactsCommand,
   ...sendCommands,
   ...peopleCommands,
-  ...responseCommands,
+  releaseCommand,
   ...importCommands,
   ...webhookCommands,
   ...summaryCommands,

@@ -58,7 +58,7 @@ test('import refuses a missing file or a folder', async () => {
   const { survey } = await ask(db);
   for (const command of [
     ['contact', 'import'],
-    ['import', 'responses'],
+    ['import', 'csv'],
   ]) {
     for (const [path, why] of [
       [join(folder, 'none.csv'), 'no such file'],
@@ -68,49 +68,6 @@ test('import refuses a missing file or a folder', async () => {
       assert.deepEqual([code, stderr], [1, `askback: ${path} cannot be read: ${why}\n`]);
     }
   }
-});
-
-test('import responses adds history without events', async () => {
-  const { survey, events } = await ask(db);
-  const csv =
-    'Score,Comment,Created At,Person Email\n9,Great,2024-03-01 10:00:00 UTC,ann@acme.test\n0,,2024-03-02,\n';
-  const words = ['import', 'responses', '--survey', survey, file('history.csv', csv)];
-
-  const first = await run(...words);
-  assert.deepEqual([first.code, first.stdout, first.stderr], [0, 'imported 2 responses\n', '']);
-  const second = await run(...words);
-  assert.equal(second.stdout, 'imported 0 responses, skipped 2 existing\n');
-  assert.deepEqual(JSON.parse((await run(...words, '--json')).stdout), {
-    imported: 0,
-    passed_over: 2,
-    erased: 0,
-  });
-
-  const [tally] = await db`
-    select sum(promoters)::int as promoters, sum(detractors)::int as detractors from survey_tallies
-    where survey_id = ${survey}`;
-  assert.deepEqual({ ...tally }, { promoters: 1, detractors: 1 });
-  assert.deepEqual(await events(), []);
-});
-
-test('import responses keeps the other columns of each row', async () => {
-  const { survey } = await ask(db);
-  const csv =
-    'Score,Created At,Email,Plan,Why?\n9,2024-03-01,ann@acme.test,free,Price\n2,2025-03-01,ann@acme.test,pro,\n7,2025-03-02,,,Web\n';
-  const { code, stderr } = await run(
-    'import',
-    'responses',
-    '--survey',
-    survey,
-    file('own.csv', csv),
-  );
-  assert.deepEqual([code, stderr], [0, '']);
-  const kept = await db<{ properties: object }[]>`
-    select properties from responses where survey_id = ${survey} order by created_at`;
-  assert.deepEqual(
-    kept.map(({ properties }) => properties),
-    [{ Plan: 'free', 'Why?': 'Price' }, { Plan: 'pro' }, { 'Why?': 'Web' }],
-  );
 });
 
 /** The sample files of a guide, by the heading above them. */
@@ -129,7 +86,7 @@ for (const [heading, csv] of samplesOf('ops/moving-forms.md')) {
     const type = csv.includes('+01:00') ? 'star5' : 'nps';
     const { survey } = await ask(db, { type });
     const path = file('sample.csv', csv);
-    const { code, stderr } = await run('import', 'responses', '--survey', survey, path);
+    const { code, stderr } = await run('import', 'csv', '--survey', survey, path);
     assert.deepEqual([code, stderr], [0, '']);
     const [made] = await db`
       select count(*)::int as responses, count(comment)::int as comments,

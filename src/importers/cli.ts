@@ -6,12 +6,12 @@ import { TimeZone } from '../organizations/manage.ts';
 import { getSurvey } from '../surveys/queries.ts';
 import { importExport, openExport } from './import.ts';
 import { reportText } from './report.ts';
-import { askNicely, delighted, type FormerService, fileKinds } from './rows.ts';
+import { askNicely, delighted, type FormerService, fileKinds, otherService } from './rows.ts';
 
 const importOf = (service: FormerService) =>
   databaseCommand({
     name: `import ${service.name.toLowerCase()}`,
-    does: `imports responses, people, unsubscribes or bounces from an export of ${service.name}`,
+    does: `imports responses, people, unsubscribes or bounces from a file: ${service.name}`,
     options: {
       survey: id('the survey'),
       as: optional(
@@ -61,4 +61,4 @@ const importOf = (service: FormerService) =>
     },
   });
 
-export const importCommands = [importOf(delighted), importOf(askNicely)];
+export const importCommands = [importOf(delighted), importOf(askNicely), importOf(otherService)];

@@ -9,7 +9,7 @@ import { Refusal } from '../errors.ts';
 import { inBatches } from '../lib/async/batch.ts';
 import { type CsvRow, csvRows, detectForm } from '../lib/cli/csv.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
-import { createSamples, ensureQuestions } from '../questions/import.ts';
+import { addSamples, ensureQuestions, type Samples } from '../questions/import.ts';
 import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
 import { readNps } from '../responses/trend.ts';
@@ -78,9 +78,9 @@ export async function importExport(
 /** Reads a whole export without importing it. Refuses an export without a usable row. */
 export async function checkExport(opened: Export, rules: ReadRules) {
   const counts = zeroFileCounts();
-  const { add, samples } = createSamples();
+  const samples: Samples = new Map();
   for await (const row of readExport(opened, rules, counts)) {
-    if (row.kind === 'response') add(row.response.answers);
+    if (row.kind === 'response') addSamples(samples, row.response.answers);
   }
   refuseUnusable(opened, counts);
   return { counts, samples };

@@ -7,7 +7,7 @@ import {
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
 import { isLongerThan, maxCommentLength, maxNoteLength, maxTagsOfResponse } from '../limits.ts';
-import { type ImportedCells, questionText } from '../questions/import.ts';
+import { type ImportedCells, isQuestion, questionText } from '../questions/import.ts';
 import {
   type Category,
   categoryOf,
@@ -257,7 +257,7 @@ export function planFile(
 
 function otherUse(name: string, asksQuestions: boolean | undefined) {
   if (name === '') return 'skipped';
-  return asksQuestions && /[?？؟]$/.test(name) ? 'question' : 'property';
+  return asksQuestions && isQuestion(name) ? 'question' : 'property';
 }
 
 const responseColumns = ['score', 'time'] as const;
@@ -333,7 +333,7 @@ export type FormerService = {
   name: string;
   responses: KnownColumns;
   people: KnownColumns;
-  /** Columns that end in a question mark hold answers to further questions. */
+  /** Columns such as `question:TEXT` hold answers to further questions. */
   asksQuestions?: boolean;
 };
 

@@ -18,21 +18,19 @@ const maxQuestionText = 300;
 const maxOptions = 20;
 const maxLabel = 200;
 
-/** Reads the answers of a file. The number of distinct values decides the kind of each question. */
-export function createSamples() {
-  const samples = new Map<string, { values: Set<string>; answers: number }>();
-  function add(cells: ImportedCells | undefined) {
-    for (const [text, value] of Object.entries(cells ?? {})) {
-      const sample = samples.get(text) ?? { values: new Set(), answers: 0 };
-      sample.answers += 1;
-      if (sample.values.size <= maxOptions) sample.values.add(value);
-      samples.set(text, sample);
-    }
-  }
-  return { add, samples };
-}
+type Sample = { values: Set<string>; answers: number };
 
-type Samples = ReturnType<typeof createSamples>['samples'];
+/** The answers of a file by the texts of their questions. */
+export type Samples = Map<string, Sample>;
+
+export function addSamples(samples: Samples, cells: ImportedCells) {
+  for (const [text, value] of Object.entries(cells)) {
+    const sample = samples.get(text) ?? { values: new Set(), answers: 0 };
+    sample.answers += 1;
+    if (sample.values.size <= maxOptions) sample.values.add(value);
+    samples.set(text, sample);
+  }
+}
 
 /**
  * Returns the questions of a survey by their texts. Adds missing questions as archived, so that respondents see no
@@ -60,9 +58,7 @@ export async function ensureQuestions(db: Db, { orgId, surveyId }: OrgSurvey, sa
   });
 }
 
-type Sample = { values: ReadonlySet<string>; answers: number };
-
-/** Numbers become a scale, a few repeated values become options, and anything else becomes text. */
+/** The number of distinct values decides the kind. Numbers become a scale, a few repeated values become options, and anything else becomes text. */
 function questionOf(text: string, { values, answers }: Sample): QuestionsInput[number] {
   const all = [...values];
   if (all.every((value) => /^\d{1,2}$/.test(value) && Number(value) <= 10)) {
@@ -83,13 +79,19 @@ function questionOf(text: string, { values, answers }: Sample): QuestionsInput[n
   return { text, kind: 'text', archived: true };
 }
 
+const questionPrefix = /^\s*question:\s*/i;
+
+/** True for `question:TEXT`, and for a header that ends in a question mark. */
+export const isQuestion = (header: string) =>
+  questionPrefix.test(header) || /[?？؟]$/.test(header);
+
 /** A header as the text of a question: one line without placeholders. */
 export const questionText = (header: string) =>
-  [...header.replaceAll(/\s+/g, ' ').replaceAll('{{', '{').trim()]
+  [...header.replace(questionPrefix, '').replaceAll(/\s+/g, ' ').replaceAll('{{', '{').trim()]
     .slice(0, maxQuestionText)
     .join('');
 
-type ImportedRow = { id: string; cells: ImportedCells | undefined };
+type ImportedRow = { id: string; answers: ImportedCells };
 
 /** Saves the answers of imported responses. They publish no event. */
 export async function insertImportedAnswers(
@@ -98,8 +100,8 @@ export async function insertImportedAnswers(
   rows: readonly ImportedRow[],
   questions: ReadonlyMap<string, Question>,
 ) {
-  const answered = rows.flatMap(({ id, cells }) => {
-    const answers = Object.entries(cells ?? {}).flatMap(([text, cell]) => {
+  const answered = rows.flatMap(({ id, answers: cells }) => {
+    const answers = Object.entries(cells).flatMap(([text, cell]) => {
       const question = questions.get(text);
       const answer = question && readCell(question, cell);
       return answer ? [[question.id, answer]] : [];

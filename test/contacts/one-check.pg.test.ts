@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { importContacts, readContacts } from '../../src/contacts/import.ts';
 import { checkContact, joinLines } from '../../src/contacts/rules.ts';
-import { importResponses } from '../../src/responses/import.ts';
+import { importExport, openExport } from '../../src/importers/import.ts';
+import { otherService } from '../../src/importers/rows.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -140,8 +141,12 @@ function imports({ email, name, plan }: Given) {
 
 async function importsResponse(surveyId: string, { email, name }: Given) {
   const text = `score,date,email,name\n${quoted('9', '2024-01-01', email, name ?? '')}\n`;
-  const where = { ...commandWriter(client.id), surveyId };
-  return await succeeds(() => importResponses({ db, onProgress: () => {} }, where, text));
+  const writer = { ...commandWriter(client.id), surveyId, author: 'CSV' };
+  return await succeeds(async () => {
+    const opened = await openExport(otherService, { name: 'own', pieces: () => [text] }, undefined);
+    const options = { export: opened, type: 'nps', zone: 'UTC', dryRun: true } as const;
+    await importExport({ db, onProgress: () => {} }, writer, options);
+  });
 }
 
 /** Returns refusals, and rethrows other errors. */

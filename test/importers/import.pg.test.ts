@@ -24,7 +24,7 @@ function file(name: string, content: string | Uint8Array) {
   return path;
 }
 
-type Service = 'delighted' | 'asknicely';
+type Service = 'delighted' | 'asknicely' | 'csv';
 
 /** Runs the import, and removes the name of the folder from its messages. */
 async function take(service: Service, survey: string, ...words: string[]) {
@@ -131,6 +131,26 @@ test('Delighted columns that end in ? become answers to archived questions', asy
       { words: 'Speed', done: true },
     ],
   );
+});
+
+test('columns named question:TEXT become answers to questions of that text', async () => {
+  const { survey } = await ask(db);
+  const text = `score,created_at,email,Question: How was the taste?,question:What else,plan
+9,2024-03-01,ann@people.test,4,"Fresh
+beans",pro
+`;
+  assert.equal((await take('csv', survey, file('own.csv', text))).code, 0);
+  const [row] = await db`
+    select answers_of(s.questions, a.answers) as answers, r.properties
+    from responses r
+    join surveys s on s.id = r.survey_id
+    join response_answers a on a.org_id = r.org_id and a.response_id = r.id
+    where r.survey_id = ${survey}`;
+  assert.partialDeepStrictEqual(row!['answers'], [
+    { question: 'How was the taste?', kind: 'scale', value: 4 },
+    { question: 'What else', kind: 'text', value: 'Fresh\nbeans' },
+  ]);
+  assert.deepEqual(row!['properties'], { plan: 'pro' });
 });
 
 test('importing a file again changes nothing', async () => {

@@ -5,9 +5,8 @@ import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { importContacts } from '../../src/contacts/import.ts';
 import { importExport, openExport } from '../../src/importers/import.ts';
-import { askNicely, delighted, type FormerService } from '../../src/importers/rows.ts';
+import { askNicely, delighted, type FormerService, otherService } from '../../src/importers/rows.ts';
 import { importPeople } from '../../src/people/directory.ts';
-import { importResponses } from '../../src/responses/import.ts';
 import { findSubscriber } from '../../src/suppressions/queries.ts';
 import { suppressByHand, unsubscribe } from '../../src/suppressions/unsubscribe.tsx';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -120,10 +119,9 @@ const sources: Record<string, Source> = {
     const { status, json } = await call('PUT', `/v1/people/${encodeURIComponent(written)}`, {});
     assert.deepEqual([status, json['code']], [409, 'erased']);
   },
-  'import responses': async ({ where, written }) => {
-    const file = `score,date,email,comment\n9,2024-01-01,${written},mine\n9,2024-01-01,new@people.test,\n`;
-    const imported = await importResponses(tools, where, file);
-    assert.deepEqual(imported, { imported: 1, passed_over: 1, erased: 1 });
+  'responses of another service': async (scene) => {
+    const text = `score,date,email,comment\n9,2024-01-01,${scene.written},mine\n`;
+    assert.equal(await moves(scene, otherService, text), 1);
   },
   'responses of Delighted': async (scene) => {
     const text = `Score,Comment,Created At,Person Name,Person Email\n9,mine,2024-07-01,Ada,${scene.written}\n`;

@@ -2,20 +2,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { inTransaction } from '../../src/lib/db/db.ts';
-import { type ForeignResponse, importBatch } from '../../src/responses/import.ts';
+import { importBatch, type NumberedResponse } from '../../src/responses/import.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-type Person = NonNullable<ForeignResponse['person']>;
+type Person = Omit<NonNullable<NumberedResponse['person']>, 'key'> &
+  Pick<NumberedResponse, 'properties'>;
 
-const response = (day: string, person: Omit<Person, 'key'>): ForeignResponse => ({
+const response = (day: string, person: Person): NumberedResponse => ({
   score: 9,
   category: 'promoter',
   comment: null,
   tags: [],
   note: null,
+  answers: {},
+  properties: person.properties,
+  occurrence: 1,
   created_at: new Date(day),
   person: { ...person, key: person.email.toLowerCase() },
 });
@@ -30,15 +34,15 @@ const responses = [
   }),
   response('2025-03-01', { email: 'ADA@people.test', name: 'Ada', properties: { plan: 'pro' } }),
   response('2025-03-02', { email: 'ben@people.test', name: null, properties: {} }),
-  response('2026-03-01', { email: 'ada@people.test', name: null, properties: { seats: 3 } }),
+  response('2026-03-01', { email: 'ada@people.test', name: null, properties: { seats: '3' } }),
 ];
 
 const [a, b, c, d, e] = responses as [
-  ForeignResponse,
-  ForeignResponse,
-  ForeignResponse,
-  ForeignResponse,
-  ForeignResponse,
+  NumberedResponse,
+  NumberedResponse,
+  NumberedResponse,
+  NumberedResponse,
+  NumberedResponse,
 ];
 const orders = [
   [a, b, c, d, e],
@@ -62,7 +66,7 @@ for (const [place, order] of orders.entries()) {
         {
           email: 'Ada@people.test',
           name: 'Ada',
-          properties: { plan: 'pro', city: 'Oslo', seats: 3 },
+          properties: { plan: 'pro', city: 'Oslo', seats: '3' },
           responded_at: new Date('2026-03-01'),
           responses: 3,
         },

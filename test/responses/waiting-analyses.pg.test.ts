@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
-import type { Sql } from '../../src/lib/db/db.ts';
-import { importResponses, insertWaitingImported } from '../../src/responses/import.ts';
+import { inTransaction, type Sql } from '../../src/lib/db/db.ts';
+import { importBatch, insertWaitingImported } from '../../src/responses/import.ts';
 import { releaseResponse } from '../../src/responses/release.ts';
 import {
   claimWaiting,
@@ -286,8 +286,12 @@ test('released comments are queued as new, imported ones as history', async () =
   for (const id of [commented, silent]) {
     await releaseResponse({ db, excerpt: async (comment) => comment }, writer, id);
   }
-  const file = 'Score,Comment,Created At\n9,Well,2024-03-01\n2,,2024-03-01\n';
-  await importResponses({ db, onProgress: () => {} }, { ...writer, surveyId }, file);
+  const imported = ['Well', null].map((comment) => ({
+    ...{ score: 9, category: 'promoter' as const, comment, created_at: new Date('2024-03-01') },
+    ...{ tags: [], note: null, person: null, properties: {}, answers: {}, occurrence: 1 },
+  }));
+  const by = { ...writer, surveyId, author: 'CSV' };
+  await inTransaction(db, (tx) => importBatch(tx, by, imported));
   const waiting = await db`
     select comment, is_history, due_at <= now() as due
     from waiting_analyses w
