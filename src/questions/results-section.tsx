@@ -34,28 +34,29 @@ export function QuestionResults({ results, type, survey, responses }: ResultsPro
             </p>
             {result.answered > 0 ? <PartsBar parts={partsOf(type, result.by_category)} /> : null}
             {result.options.length > 0 ? <Options {...{ result, responses }} /> : null}
-            {result.kind === 'text' && result.answered > 0 ? (
+            {readable(result).map(([written, noun]) => (
               <p>
                 <a href={`${survey}/questions/${result.id}`}>
-                  Read {counted(result.answered, 'text answer')}
+                  Read {counted(written, noun)}
                   <span class="hidden"> to {result.text}</span>
                 </a>
               </p>
-            ) : null}
-            {result.other_count > 0 ? (
-              <p>
-                <a href={`${survey}/questions/${result.id}`}>
-                  Read {counted(result.other_count, 'other answer')}
-                  <span class="hidden"> to {result.text}</span>
-                </a>
-              </p>
-            ) : null}
+            ))}
           </div>
         ))}
       </div>
     </section>
   );
 }
+
+/** The counts of answers in people's own words. */
+const readable = ({ kind, answered, other_count }: QuestionResult) =>
+  (
+    [
+      [kind === 'text' ? answered : 0, 'text answer'],
+      [other_count, 'other answer'],
+    ] as const
+  ).filter(([written]) => written > 0);
 
 const partsOf = (
   type: SurveyType,

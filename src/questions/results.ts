@@ -17,7 +17,7 @@ import {
   type NpsScope,
 } from '../responses/filter.queries.ts';
 import { parseFiltered, rangeOf } from '../responses/filter.ts';
-import { answerFilter, propertyFilter, ResultsQuery } from '../responses/schemas.ts';
+import { facetParameters, ResultsQuery } from '../responses/schemas.ts';
 import { type Category, categories, percentage, type Tally } from '../survey-types.ts';
 import { isAskedOf, type Question, questionKinds } from './definition.ts';
 
@@ -89,7 +89,7 @@ export const questionSection: ApiSection = {
       about:
         'In the order of the survey, archived questions last. Responses on hold are not counted.',
       query: ResultsQuery,
-      openQuery: [propertyFilter, answerFilter],
+      openQuery: facetParameters,
       answer: { about: 'a result for each question', schema: QuestionResults },
     },
   },

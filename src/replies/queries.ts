@@ -152,27 +152,6 @@ export async function saveReplyOutcome(
   return saved;
 }
 
-/** Ends replies whose jobs have used up their attempts. No reply is tried for longer than a day. */
-export async function endStrandedReplies({ db }: { db: Sql }, reason: string) {
-  await db`
-    -- all organizations
-    update replies
-    set status = case status when 'sending' then 'unknown' else 'failed' end,
-        reason_code = case status when 'sending' then 'unknown_outcome' else 'deadline' end,
-        reason = case status when 'sending' then ${reason} else coalesce(reason, 'could not be sent within a day') end,
-        finished_at = now()
-    where status in ('claimed', 'sending') and created_at < now() - interval '25 hours'`;
-}
-
-/** Marks the open replies of all organizations as unknown: after a restore they may have been sent already. */
-export async function markRepliesUnknown(sql: Sql, reason: string) {
-  await sql`
-    -- all organizations
-    update replies
-    set status = 'unknown', reason_code = 'unknown_outcome', reason = ${reason}, finished_at = now()
-    where status in ('claimed', 'sending')`;
-}
-
 export async function deleteRepliesTo(sql: Sql, orgId: string, responseIds: readonly string[]) {
   const { count } = await sql`
     delete from replies

@@ -16,12 +16,10 @@ import { suppressBounced } from '../suppressions/bounces.ts';
 import { languageFor } from '../surveys/texts.ts';
 import {
   beginReply,
-  endStrandedReplies,
   findOpenReply,
   findRecipient,
   findReply,
   insertReply,
-  markRepliesUnknown,
   type OpenReply,
   type ReplyOutcome,
   type ShownReply,
@@ -185,10 +183,25 @@ const unknown = (reason: string): ReplyOutcome => ({
   server_reply: null,
 });
 
-export const cleanUpReplies = ({ db }: { db: Db }) => endStrandedReplies({ db }, unknownOutcome);
+/** Ends replies whose jobs have used up their attempts. No reply is tried for longer than a day. */
+export async function cleanUpReplies({ db }: { db: Db }) {
+  await db`
+    -- all organizations
+    update replies
+    set status = case status when 'sending' then 'unknown' else 'failed' end,
+        reason_code = case status when 'sending' then 'unknown_outcome' else 'deadline' end,
+        reason = case status when 'sending' then ${unknownOutcome} else coalesce(reason, 'could not be sent within a day') end,
+        finished_at = now()
+    where status in ('claimed', 'sending') and created_at < now() - interval '25 hours'`;
+}
 
-export const markRepliesUnknownAfterRestore = (tx: Sql) =>
-  markRepliesUnknown(
-    tx,
-    'restored from a backup: it may have been sent since, so it is not sent again',
-  );
+const restored = 'restored from a backup: it may have been sent since, so it is not sent again';
+
+/** Marks the open replies of all organizations as unknown. */
+export async function markRepliesUnknownAfterRestore(sql: Sql) {
+  await sql`
+    -- all organizations
+    update replies
+    set status = 'unknown', reason_code = 'unknown_outcome', reason = ${restored}, finished_at = now()
+    where status in ('claimed', 'sending')`;
+}

@@ -15,21 +15,14 @@ import type { SendProgress } from '../sends/send.ts';
 import type { Excerpt } from './events.ts';
 import { exportResponses } from './export.ts';
 import { countCategories } from './filter.queries.ts';
-import {
-  filterOf,
-  ignoredParameters,
-  parseFiltered,
-  rangeOf,
-  runSearch,
-  scopeOf,
-} from './filter.ts';
+import { filterOf, parseFiltered, rangeOf, runSearch, scopeOf } from './filter.ts';
 import { addNote, deleteResponse, followUp, setTags } from './follow-up.ts';
 import { findResponse, listResponses } from './queries.ts';
 import { releaseResponse } from './release.ts';
 import { type HeldTally, rollUp } from './rules.ts';
 import {
   AnswerBody,
-  answerFilter,
+  facetParameters,
   FollowUpInput,
   GivenAnswer,
   NoteInput,
@@ -38,7 +31,6 @@ import {
   NpsQuery,
   NpsTrend,
   NpsTrendRow,
-  propertyFilter,
   Response,
   ResponseExportQuery,
   ResponseNote,
@@ -100,8 +92,7 @@ export function npsReads(tools: ReplicaTools) {
   const { read } = createReader(tools);
   return new Hono<ApiEnv>()
     .get('/', async (c) => {
-      const ignored = ignoredParameters(NpsQuery, c.req.queries());
-      const query = parseFiltered(NpsQuery, c.req.queries());
+      const { ignored, ...query } = parseFiltered(NpsQuery, c.req.queries());
       const tally = await read(c, (orgId) =>
         countCategories(tools.db, orgId, { ...scopeOf(query), range: rangeOf(query) }),
       );
@@ -148,7 +139,7 @@ export const responseSection: ApiSection = {
       summary: 'List responses, newest first',
       about: 'Combines all filters. A survey of another organization matches nothing.',
       query: ResponseQuery,
-      openQuery: [propertyFilter, answerFilter],
+      openQuery: facetParameters,
       answer: { about: 'a page of responses', schema: List(Response) },
       refusals: { 422: ['search_too_slow'] },
     },
@@ -163,7 +154,7 @@ export const responseSection: ApiSection = {
       summary: 'Export responses as a file',
       about: `All responses that match the filters of the list, newest first. ${csvDescription}`,
       query: ResponseExportQuery,
-      openQuery: [propertyFilter, answerFilter],
+      openQuery: facetParameters,
       answer: { about: 'the file, streamed', files: exportTypes },
     },
     'patch /api/v1/responses/{id}': {
@@ -222,7 +213,7 @@ export const responseSection: ApiSection = {
         'The share of promoters minus the share of detractors, from -100 to 100, of all responses that match the ' +
         'filters. Responses on other scales count by their category.',
       query: NpsQuery,
-      openQuery: [propertyFilter, answerFilter],
+      openQuery: facetParameters,
       answer: {
         about: 'the score and its counts',
         schema: NpsAnswer,
@@ -235,7 +226,7 @@ export const responseSection: ApiSection = {
         'Returns the fields of the score for each day, week or month of the range, including those without responses. ' +
         'The first and last row only count responses in the range. At most 1,100 rows.',
       query: TrendQuery,
-      openQuery: [propertyFilter, answerFilter],
+      openQuery: facetParameters,
       answer: { about: 'one row per interval, oldest first', schema: NpsTrend },
       refusals: { 400: ['too_many_rows'] },
     },

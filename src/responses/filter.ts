@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { type Db, likePattern, type Sql } from '../lib/db/db.ts';
 import { runAbortable } from '../lib/db/fair-pool.ts';
-import { parseList, unknownParameters } from '../lib/paging/page.ts';
+import { parseList } from '../lib/paging/page.ts';
 import { everything, type Facet, type NpsScope, type ResponseFilter } from './filter.queries.ts';
 import { endOf, firstOf, type Instants } from './period.ts';
 import type { NpsQuery, ResponseQuery } from './schemas.ts';
@@ -71,8 +71,6 @@ const tooSlow = () =>
 
 const callerLeft = () => new Refusal('invalid', 'the client closed the request');
 
-const propertyPrefix = 'property.';
-const answerPrefix = 'answer.';
 /** Each facet costs an index lookup per row. */
 const maxFacets = 10;
 
@@ -90,8 +88,8 @@ export function parseFiltered<const E extends Entries>(
     theme,
   } = query as { tag?: string[]; sentiment?: string; theme?: string };
   const facets: Facet[] = [
-    ...propertiesIn(queries),
-    ...answersIn(queries),
+    ...facetsNamed(queries, 'property'),
+    ...facetsNamed(queries, 'answer'),
     ...tag.map((id): Facet => ({ kind: 'tag', name: '', value: id.toLowerCase() })),
     ...(sentiment ? [{ kind: 'sentiment', name: '', value: sentiment } as const] : []),
     ...(theme ? [{ kind: 'theme', name: '', value: theme.trim().toLowerCase() } as const] : []),
@@ -105,32 +103,20 @@ export function parseFiltered<const E extends Entries>(
   return { ...query, facets, ignored: withoutProperties(query.ignored) };
 }
 
-export const ignoredParameters = (
-  schema: v.ObjectSchema<Entries, undefined>,
-  queries: Queries,
-): string[] => withoutProperties(unknownParameters(schema, queries));
-
 const withoutProperties = (names: readonly string[]) =>
-  names.filter((name) => !name.startsWith(propertyPrefix) && !name.startsWith(answerPrefix));
+  names.filter((name) => !name.startsWith('property.') && !name.startsWith('answer.'));
 
-function propertiesIn(queries: Queries): Facet[] {
-  return Object.entries(queries).flatMap(([parameter, values]) => {
-    if (!parameter.startsWith(propertyPrefix)) return [];
-    const name = parameter.slice(propertyPrefix.length);
-    if (name === '')
-      throw new Refusal('invalid', `${parameter}: the name of a property is missing`);
-    return values.map((value): Facet => ({ kind: 'property', name, value }));
+/** The facets of parameters such as `property.plan=pro`. */
+const facetsNamed = (queries: Queries, kind: 'property' | 'answer'): Facet[] =>
+  Object.entries(queries).flatMap(([parameter, values]) => {
+    if (!parameter.startsWith(`${kind}.`)) return [];
+    const facets = values.map((value) => ({ kind, name: parameter.slice(kind.length + 1), value }));
+    if (facets.every(isWellFormed)) return facets;
+    const form = kind === 'property' ? 'property.NAME=value' : 'answer.QUESTION_ID=OPTION_ID or VALUE';
+    throw new Refusal('invalid', `${parameter}: must be ${form}`);
   });
-}
 
-/** The value is an option id or the value of a scale. */
-function answersIn(queries: Queries): Facet[] {
-  return Object.entries(queries).flatMap(([parameter, values]) => {
-    if (!parameter.startsWith(answerPrefix)) return [];
-    const name = parameter.slice(answerPrefix.length);
-    if (!/^q_[\w-]{1,40}$/.test(name) || !values.every((value) => /^[\w-]{1,40}$/.test(value))) {
-      throw new Refusal('invalid', `${parameter}: must be answer.QUESTION_ID=OPTION_ID or VALUE`);
-    }
-    return values.map((value): Facet => ({ kind: 'answer', name, value }));
-  });
-}
+const isWellFormed = ({ kind, name, value }: Facet) =>
+  kind === 'property'
+    ? name !== ''
+    : /^q_[\w-]{1,40}$/.test(name) && /^[\w-]{1,40}$/.test(value);

@@ -10,8 +10,8 @@ type FilterChipProps = {
   query: URLSearchParams;
   name: string;
   value: string;
-  /** The filter in words: `Category`, `detractor`. */
-  label?: string | undefined;
+  /** The filter in words: `Category`, `Detractor`. */
+  label: string;
   text: string;
 };
 
@@ -23,16 +23,11 @@ export function FilterChip({ path, query, name, value, label, text }: FilterChip
   return (
     <span class="filter">
       <span>
-        {label ? (
-          <>
-            <bdi>{label}</bdi>:{' '}
-          </>
-        ) : null}
-        <bdi>{text}</bdi>
+        <bdi>{label}</bdi>: <bdi>{text}</bdi>
       </span>
       <a
         href={rest.size === 0 ? path : `${path}?${rest}`}
-        aria-label={`Remove the filter ${label ? `${label}: ` : ''}${text}`}
+        aria-label={`Remove the filter ${label}: ${text}`}
       >
         <Icon name="x" />
       </a>

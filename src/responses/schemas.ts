@@ -354,37 +354,37 @@ export const NpsTrend = v.object({
 });
 
 /** OpenAPI declares parameters with free names as the fields of one object. */
-export const propertyFilter: Parameter = {
-  name: 'property',
+const openParameter = (
+  name: string,
+  words: { description: string; pattern: string; example: Record<string, string> },
+): Parameter => ({
+  name,
   in: 'query',
   required: false,
-  description:
-    '`property.NAME=value`: only responses whose property NAME equals the value, as text or as JSON. ' +
-    'Repeat it for several properties; all must match.',
+  description: words.description,
   style: 'form',
   explode: true,
   schema: {
     type: 'object',
-    propertyNames: { type: 'string', pattern: '^property\\..' },
+    propertyNames: { type: 'string', pattern: words.pattern },
     additionalProperties: { type: 'string' },
   },
-  example: { 'property.plan': 'pro' },
-};
+  example: words.example,
+});
 
-/** Declares the filters by answer like `propertyFilter`. */
-export const answerFilter: Parameter = {
-  name: 'answer',
-  in: 'query',
-  required: false,
-  description:
-    '`answer.QUESTION_ID=VALUE` limits to responses with that option id or scale value. Each question is a separate ' +
-    'parameter. Repeat it for several values; all must match.',
-  style: 'form',
-  explode: true,
-  schema: {
-    type: 'object',
-    propertyNames: { type: 'string', pattern: '^answer\\.q_' },
-    additionalProperties: { type: 'string' },
-  },
-  example: { 'answer.q_3f9a0c1d2e4b': 'o_5d2c81aa' },
-};
+export const facetParameters = [
+  openParameter('property', {
+    description:
+      '`property.NAME=value`: only responses whose property NAME equals the value, as text or as JSON. ' +
+      'Repeat it for several properties; all must match.',
+    pattern: '^property\\..',
+    example: { 'property.plan': 'pro' },
+  }),
+  openParameter('answer', {
+    description:
+      '`answer.QUESTION_ID=VALUE` limits to responses with that option id or scale value. Each question is a separate ' +
+      'parameter. Repeat it for several values; all must match.',
+    pattern: '^answer\\.q_',
+    example: { 'answer.q_3f9a0c1d2e4b': 'o_5d2c81aa' },
+  }),
+];

@@ -98,10 +98,10 @@ test('a filter shows its first response, its chip and its saved view', async () 
   await page.getByText('Filter', { exact: true }).click();
   await page.getByLabel('Category').selectOption('detractor');
   await page.getByLabel('State', { exact: true }).first().selectOption('open');
-  await page.getByRole('link', { name: 'Remove the filter State: open' }).waitFor();
+  await page.getByRole('link', { name: 'Remove the filter State: Open' }).waitFor();
   await page.waitForURL(/category=detractor&state=open/);
   await isInPane(page, 0);
-  await page.getByRole('link', { name: 'Remove the filter State: open' }).click();
+  await page.getByRole('link', { name: 'Remove the filter State: Open' }).click();
   await page.waitForURL(`${list}?category=detractor`);
   await page.getByText('Save view').first().click();
   await page.getByLabel('Name', { exact: true }).fill('All detractors');

@@ -127,7 +127,7 @@ test('the last days end today in the time zone of the organization', async () =>
   await makeResponse(db, of, { created_at: new Date(day!.start.getTime() - 1), comment: 'before' });
   const html = await page('?days=7');
   assert.match(html, /1 response\b/);
-  assert.match(html, /Remove the filter Last 7 days/);
+  assert.match(html, /Remove the filter Time: Last 7 days/);
   assert.match(await page('?days=x'), /2 responses/);
 });
 

@@ -152,7 +152,7 @@ export function parseList<const E extends v.ObjectEntries>(
   return { ...parseQuery(schema, queries), ignored: unknownParameters(schema, queries) };
 }
 
-export const unknownParameters = (
+const unknownParameters = (
   { entries }: v.ObjectSchema<v.ObjectEntries, undefined>,
   queries: Queries,
 ): string[] => Object.keys(queries).filter((name) => !Object.hasOwn(entries, name));

@@ -1,4 +1,5 @@
 import { capital } from '../../errors.ts';
+import { isUuid } from '../../lib/validation/parse.ts';
 import { valuesOf } from '../../questions/results.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { anyPerson, fillIn } from '../../surveys/texts.ts';
@@ -25,8 +26,6 @@ export type FiltersProps = {
   form: FormState;
 };
 
-const any = { value: '', text: 'Any' };
-const add = { value: '', text: 'Choose' };
 /** All questions of all surveys would be too long a list. */
 const maxQuestions = 20;
 
@@ -34,9 +33,7 @@ const maxQuestions = 20;
 export function Filters(props: FiltersProps) {
   const { path, updates, also, query, choices, recent, form } = props;
   const value = (name: string) => query.get(name) ?? '';
-  const select = (name: string, label: string, options: readonly ControlOption[]) => (
-    <Select {...{ name, label }} options={withSelected(value(name), options)} value={value(name)} />
-  );
+  const fields = choiceFields(choices, recent);
   const asked = recent.questions.filter(({ archived }) => !archived).slice(0, maxQuestions);
   const hidden = [...query].filter(([name]) => name === 'tz' || name === 'limit');
   return (
@@ -62,33 +59,16 @@ export function Filters(props: FiltersProps) {
             Filter
           </summary>
           <div class="list picker">
-            {select('survey_id', 'Survey', [
-              { value: '', text: 'All surveys' },
-              ...choices.surveys.map(({ id, name }) => ({ value: id, text: name })),
-            ])}
-            {select('category', 'Category', [any, ...toOptions(categories)])}
-            {select('state', 'State', [any, ...toOptions(['open', 'done'])])}
-            {select('owner', 'Owner', [
-              any,
-              { value: me, text: 'Me' },
-              { value: noOwner, text: 'Unassigned' },
-              ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
-            ])}
-            {select('has_comment', 'Comment', commentOptions)}
-            {select('held', 'Counted', heldOptions)}
-            {select('days', 'Time', dayOptions)}
+            {Object.entries(fields).map(([name, { label, options }]) => (
+              <Select
+                {...{ name, label }}
+                options={withSelected(value(name), options)}
+                value={value(name)}
+              />
+            ))}
             <DayField name="date_from" label="From" form={form} value={value('date_from')} />
             <DayField name="date_to" label="To" form={form} value={value('date_to')} />
-            <Select
-              name="tag"
-              label="Tag"
-              options={[add, ...choices.tags.map(({ id, name }) => ({ value: id, text: name }))]}
-            />
-            {select('theme', 'Theme', [
-              any,
-              ...recent.themes.map((theme) => ({ value: theme, text: theme })),
-            ])}
-            {select('sentiment', 'Sentiment', sentimentOptions)}
+            <Select name="tag" label="Tag" options={[add, ...named(choices.tags)]} />
             {asked.length === 0 ? null : (
               <Select
                 name="answer"
@@ -107,9 +87,6 @@ export function Filters(props: FiltersProps) {
               />
             )}
             <PropertySelect properties={recent.properties} />
-            {select('type', 'Type', typeOptions)}
-            {select('audience', 'Audience', audienceOptions)}
-            {select('language', 'Language', [any, ...languageChoices(undefined)])}
             <Field
               name="property"
               id="other-property"
@@ -121,20 +98,95 @@ export function Filters(props: FiltersProps) {
             />
           </div>
         </details>
-        <Chips {...{ path, query, choices, recent }} />
+        <Chips {...{ path, query, choices, recent, fields }} />
       </FilterForm>
     </search>
   );
 }
 
-type ChipsProps = Pick<FiltersProps, 'path' | 'query' | 'choices' | 'recent'>;
+const any = { value: '', text: 'Any' };
+const add = { value: '', text: 'Choose' };
+
+type ChoiceFields = Record<string, { label: string; options: readonly ControlOption[] }>;
+
+/** The filters with one value of a list, by parameter. */
+const choiceFields = (choices: FilterChoices, recent: RecentValues): ChoiceFields => ({
+  survey_id: {
+    label: 'Survey',
+    options: [{ value: '', text: 'All surveys' }, ...named(choices.surveys)],
+  },
+  category: { label: 'Category', options: [any, ...toOptions(categories)] },
+  state: { label: 'State', options: [any, ...toOptions(['open', 'done'])] },
+  owner: {
+    label: 'Owner',
+    options: [
+      any,
+      { value: me, text: 'Me' },
+      { value: noOwner, text: 'Unassigned' },
+      ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
+    ],
+  },
+  has_comment: {
+    label: 'Comment',
+    options: [
+      any,
+      { value: 'true', text: 'With a comment' },
+      { value: 'false', text: 'Without a comment' },
+    ],
+  },
+  held: {
+    label: 'Counted',
+    options: [
+      { value: '', text: 'Responses that count' },
+      { value: 'true', text: 'On hold' },
+    ],
+  },
+  theme: {
+    label: 'Theme',
+    options: [any, ...recent.themes.map((theme) => ({ value: theme, text: theme }))],
+  },
+  sentiment: {
+    label: 'Sentiment',
+    options: [any, ...toOptions(['positive', 'neutral', 'negative', 'mixed'])],
+  },
+  type: {
+    label: 'Type',
+    options: [any, ...surveyTypes.map((type) => ({ value: type, text: typeFacts(type).name }))],
+  },
+  audience: {
+    label: 'Audience',
+    options: [
+      any,
+      { value: 'customer', text: 'Customers' },
+      { value: 'employee', text: 'Employees' },
+    ],
+  },
+  language: { label: 'Language', options: [any, ...languageChoices(undefined)] },
+  days: {
+    label: 'Time',
+    options: [
+      { value: '', text: 'Any time' },
+      ...[7, 30, 90, 365].map((days) => ({ value: String(days), text: `Last ${days} days` })),
+    ],
+  },
+});
+
+const named = (rows: readonly { id: string; name: string }[]) =>
+  rows.map(({ id, name }) => ({ value: id, text: name }));
+
+const toOptions = (names: readonly string[]) =>
+  names.map((name) => ({ value: name, text: capital(name) }));
+
+type ChipsProps = Pick<FiltersProps, 'path' | 'query' | 'choices' | 'recent'> & {
+  fields: ChoiceFields;
+};
 
 export const chipsId = 'chips';
 
 /**
  * Swapped with the list. Hidden fields keep the selected tags, properties and answers, because the menu only adds more.
  */
-function Chips({ path, query, choices, recent }: ChipsProps) {
+function Chips({ path, query, choices, recent, fields }: ChipsProps) {
   const filters = [...query].filter(([name]) => !notFilters.includes(name));
   const kept = filters.filter(([name]) => name === 'tag' || /^(property|answer)\./.test(name));
   return (
@@ -143,7 +195,7 @@ function Chips({ path, query, choices, recent }: ChipsProps) {
         <input type="hidden" name={name} value={value} />
       ))}
       {filters.map(([name, value]) => {
-        const words = describeFilter([name, value], { choices, recent });
+        const words = describeFilter([name, value], { choices, recent, fields });
         return words && <FilterChip {...{ path, query, name, value }} {...words} />;
       })}
       {filters.length === 0 ? null : (
@@ -155,10 +207,11 @@ function Chips({ path, query, choices, recent }: ChipsProps) {
   );
 }
 
-type Names = Pick<FiltersProps, 'choices' | 'recent'>;
-
 /** A filter in words. Undefined if a form field already shows the filter. */
-function describeFilter([name, value]: [string, string], { choices, recent }: Names) {
+function describeFilter(
+  [name, value]: [string, string],
+  { choices, recent, fields }: Pick<ChipsProps, 'choices' | 'recent' | 'fields'>,
+) {
   const [, prefix, key = ''] = /^(property|answer)\.(.*)$/s.exec(name) ?? [];
   if (prefix === 'property') return { label: key, text: value };
   if (prefix === 'answer') {
@@ -167,91 +220,16 @@ function describeFilter([name, value]: [string, string], { choices, recent }: Na
     const label = question ? fillIn(question.text, anyPerson) : 'Unknown question';
     return { label, text: option?.label ?? value };
   }
-  switch (name) {
-    case 'survey_id':
-      return { label: 'Survey', text: nameOf(choices.surveys, value) ?? 'Unknown survey' };
-    case 'tag':
-      return { label: 'Tag', text: nameOf(choices.tags, value.toLowerCase()) ?? 'Unknown tag' };
-    case 'owner':
-      return { label: 'Owner', text: ownerName(value, choices) };
-    case 'days':
-      return textIn(dayOptions, value) ?? { text: `Last ${value} days` };
-    case 'date_from':
-      return { label: 'From', text: dayOr(value) };
-    case 'date_to':
-      return { label: 'To', text: dayOr(value) };
-    case 'has_comment':
-      return textIn(commentOptions, value);
-    case 'held':
-      return value === 'true' ? { text: 'On hold' } : undefined;
-    case 'audience':
-      return textIn(audienceOptions, value);
-    case 'language':
-      return {
-        label: 'Language',
-        ...(textIn(languageChoices(undefined), value) ?? { text: value }),
-      };
-    case 'type':
-      return { label: 'Type', text: textIn(typeOptions, value)?.text ?? value };
-    case 'category':
-    case 'state':
-    case 'sentiment':
-      return { label: capital(name), text: value };
-    case 'theme':
-      return { label: 'Theme', text: value };
-    default:
-      return undefined;
+  if (name === 'date_from' || name === 'date_to') {
+    const text = isDay(value) ? dayText(value) : value;
+    return { label: name === 'date_from' ? 'From' : 'To', text };
   }
+  const field = name === 'tag' ? { label: 'Tag', options: named(choices.tags) } : fields[name];
+  if (!field) return undefined;
+  const option = field.options.find((each) => each.value.toLowerCase() === value.toLowerCase());
+  const unknown = isUuid(value) ? `Unknown ${field.label.toLowerCase()}` : value;
+  return { label: field.label, text: String(option?.text ?? unknown) };
 }
-
-/** A value with a time of day stays as it is. */
-const dayOr = (value: string) => (isDay(value) ? dayText(value) : value);
-
-const nameOf = (rows: readonly { id: string; name: string }[], id: string) =>
-  rows.find((row) => row.id === id)?.name;
-
-function ownerName(value: string, { members }: FilterChoices): string {
-  if (value === me) return 'me';
-  if (value === noOwner) return 'unassigned';
-  return members.find(({ email }) => email === value)?.name ?? value;
-}
-
-function textIn(options: readonly ControlOption[], value: string): { text: string } | undefined {
-  const text = options.find((option) => option.value === value)?.text;
-  return typeof text === 'string' ? { text } : undefined;
-}
-
-const toOptions = (names: readonly string[]) =>
-  names.map((name) => ({ value: name, text: capital(name) }));
-
-const commentOptions = [
-  any,
-  { value: 'true', text: 'With a comment' },
-  { value: 'false', text: 'Without a comment' },
-];
-
-const heldOptions = [
-  { value: '', text: 'Responses that count' },
-  { value: 'true', text: 'On hold' },
-];
-
-const dayOptions = [
-  { value: '', text: 'Any time' },
-  ...[7, 30, 90, 365].map((days) => ({ value: String(days), text: `Last ${days} days` })),
-];
-
-const typeOptions = [
-  any,
-  ...surveyTypes.map((type) => ({ value: type, text: typeFacts(type).name })),
-];
-
-const audienceOptions = [
-  any,
-  { value: 'customer', text: 'Customers' },
-  { value: 'employee', text: 'Employees' },
-];
-
-const sentimentOptions = [any, ...toOptions(['positive', 'neutral', 'negative', 'mixed'])];
 
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && readInstants(text);
 
