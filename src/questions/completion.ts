@@ -26,7 +26,7 @@ export async function publishCompleted(
   if (!response) return;
   const { survey_id: surveyId, score, is_subscribed } = response;
   const answers = is_subscribed ? await writeAnswers(tools, orgId, response) : [];
-  const isCurrent = await inTransaction(tools.db, async (tx) => {
+  await inTransaction(tools.db, async (tx) => {
     // The lock waits for an erasure, which removes texts from the row and from existing events.
     await tx`select from responses where org_id = ${orgId} and id = ${id} for no key update`;
     const [completed] = await tx<{ at: Date; has_words: boolean }[]>`
@@ -35,7 +35,7 @@ export async function publishCompleted(
       where org_id = ${orgId} and response_id = ${id} and completed_at is null
         and answers = ${JSON.stringify(response.answers)}::text::jsonb
       returning completed_at as at, words is not null as has_words`;
-    if (!completed) return false;
+    if (!completed) return; // The answers have changed since: the sweep completes them.
     if (is_subscribed) {
       const event = responseCompleted({
         surveyId,
@@ -50,9 +50,7 @@ export async function publishCompleted(
     if (completed.has_words) {
       await insertWaitingAgain(tx, tx`select ${orgId}::uuid, ${id}::uuid`);
     }
-    return true;
   });
-  if (!isCurrent) await publishCompleted(tools, job, traceparent);
 }
 
 /**

@@ -46,7 +46,7 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
           {Object.entries(kinds).map(([kind, { add }]) => (
             <li>
               <Act
-                {...{ action, form }}
+                action={action}
                 act={`question-add:${kind}`}
                 to={questions.length + 1}
                 text={add}
@@ -67,12 +67,7 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
           <span class="sub">
             Archived: <bdi>{own['text']}</bdi>
           </span>
-          <Act
-            {...{ action, form }}
-            act={`question-restore:${number}`}
-            to={number}
-            text="Restore"
-          />
+          <Act action={action} act={`question-restore:${number}`} to={number} text="Restore" />
         </div>
       ))}
     </>
@@ -81,7 +76,6 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
 
 type ActProps = {
   action: string;
-  form: FormState;
   act: string;
   to: number;
   text: string;
@@ -164,23 +158,13 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
         ))}
         <div class="acts">
           {isFirst ? null : (
-            <Act
-              {...{ action, form }}
-              act={`question-up:${number}`}
-              to={number - 1}
-              text="Move up"
-            />
+            <Act action={action} act={`question-up:${number}`} to={number - 1} text="Move up" />
           )}
           {isLast ? null : (
-            <Act
-              {...{ action, form }}
-              act={`question-down:${number}`}
-              to={number + 1}
-              text="Move down"
-            />
+            <Act action={action} act={`question-down:${number}`} to={number + 1} text="Move down" />
           )}
           <Act
-            {...{ action, form }}
+            action={action}
             act={`question-remove:${number}`}
             to={number - 1}
             text="Remove question"
@@ -212,11 +196,17 @@ function ScaleFields({ prefix, form }: { prefix: string; form: FormState }) {
         <Field {...inNumber} name={`${prefix}min`} label="Lowest value" form={form} value={0} />
         <Field {...inNumber} name={`${prefix}max`} label="Highest value" form={form} value={10} />
       </div>
-      <Field name={`${prefix}min_label`} label="Label of the lowest value" form={form} />
-      <Field name={`${prefix}max_label`} label="Label of the highest value" form={form} />
+      <EndLabels prefix={prefix} form={form} />
     </>
   );
 }
+
+const EndLabels = ({ prefix, form }: { prefix: string; form: FormState }) => (
+  <>
+    <Field name={`${prefix}min_label`} label="Label of the lowest value" form={form} />
+    <Field name={`${prefix}max_label`} label="Label of the highest value" form={form} />
+  </>
+);
 
 const spareOptions = 2;
 const minOptions = 4;
@@ -245,12 +235,7 @@ function OptionFields({ own, number, form, action }: OptionsProps) {
           <Field name={`${prefix}${at}.label`} label={`Option ${place + 1}`} form={form} />
         </>
       ))}
-      <Act
-        {...{ action, form }}
-        act={`question-options:${number}`}
-        to={number}
-        text="More options"
-      />
+      <Act action={action} act={`question-options:${number}`} to={number} text="More options" />
     </fieldset>
   );
 }
@@ -268,12 +253,7 @@ function TranslationFields({ own, number, form, kind, tag }: TranslationProps) {
       <summary>{languageName(tag)}</summary>
       <div class="stack">
         <Field name={`${prefix}text`} label="Text" form={form} />
-        {kind === 'scale' ? (
-          <>
-            <Field name={`${prefix}min_label`} label="Label of the lowest value" form={form} />
-            <Field name={`${prefix}max_label`} label="Label of the highest value" form={form} />
-          </>
-        ) : null}
+        {kind === 'scale' ? <EndLabels prefix={prefix} form={form} /> : null}
         {kind === 'choice' || kind === 'choices'
           ? options.map((at) => (
               <Field

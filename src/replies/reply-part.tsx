@@ -5,7 +5,14 @@ import type { Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { maxReplyLength } from '../limits.ts';
 import { State, type StateKind, Time } from '../web/app/badges.tsx';
-import { Checkbox, checkboxField, emptyForm, Field, type FormState } from '../web/app/forms.tsx';
+import {
+  Checkbox,
+  checkboxField,
+  emptyForm,
+  Field,
+  type FormState,
+  Select,
+} from '../web/app/forms.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { type CannedText, listCannedTexts } from './canned-texts.ts';
 import type { ShownReply } from './queries.ts';
@@ -142,19 +149,13 @@ function ReplyForm({ action, form, texts, from, suppressed }: ComposeProps) {
         required
       />
       {texts.length > 0 ? (
-        <div class="acts">
-          <label class="sub" for="canned">
-            Canned text
-          </label>
-          <span class="select">
-            <select name="canned" id="canned">
-              {texts.map(({ id, name }) => (
-                <option value={id} selected={form.typed['canned'] === id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </span>
+        <div class="inline">
+          <Select
+            name="canned"
+            label="Canned text"
+            form={form}
+            options={texts.map(({ id, name }) => ({ value: id, text: name }))}
+          />
           <button type="submit" name="do" value="insert" formnovalidate>
             Insert
           </button>

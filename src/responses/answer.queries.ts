@@ -139,7 +139,7 @@ export type SurveyLink = PeopleToRedact & {
   answered: AnsweredResponse | null;
   /** The visits of the last minute, before this one; none for the shareable link. */
   visits: LinkVisit[];
-  /** Trace context of the contact's email; only read with `traced`. */
+  /** Trace context of the contact's email. */
   mail_traceparent: string | null;
   now: Date;
 };
@@ -152,7 +152,7 @@ export type AnsweredResponse = {
   answers: StoredAnswers;
 };
 
-type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null; traced: boolean };
+type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null };
 
 /**
  * Finds the survey behind a contact's link and records the visit (at most 60 a minute). Call it outside of a
@@ -192,7 +192,9 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
             where contact_id = c.id and source = 'link') as answered,
            coalesce((select json_agg(json_build_object('kind', kind, 'score', score, 'agoMs', ago))
                      from recent), '[]') as visits,
-           ${mailTraceparent(sql, visit.traced)} as mail_traceparent
+           (select traceparent from mails
+            where contact_id = c.id and org_id = c.org_id
+            order by claimed_at desc limit 1) as mail_traceparent
     from contact c
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id
     join organizations o on o.id = c.org_id`;
@@ -231,13 +233,6 @@ export async function findPersonalLink(sql: Sql, token: string) {
     where c.token = ${token}`;
   return link;
 }
-
-const mailTraceparent = (sql: Sql, traced: boolean) =>
-  traced
-    ? sql`(select traceparent from mails
-           where contact_id = c.id and org_id = c.org_id
-           order by claimed_at desc limit 1)`
-    : sql`null`;
 
 /** JSON of response `r` as an `AnsweredResponse`. */
 const answeredJson = (sql: Sql): Part => sql`

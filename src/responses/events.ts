@@ -3,7 +3,6 @@ import { Refusal } from '../errors.ts';
 import type { JobPayloads, NewJob } from '../jobs.ts';
 import { withinMs } from '../lib/async/deadline.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
-import type { Category, SurveyType } from '../survey-types.ts';
 import { emit, hasEventOf } from '../webhooks/emit.ts';
 import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
 import type { NewResponse, SurveyLink } from './answer.queries.ts';
@@ -112,20 +111,9 @@ export async function publishDetractor(
   if (!isCurrent) await publishDetractor(tools, job, traceparent);
 }
 
-type RecordedResponse = PeopleToRedact & {
-  id: string;
-  org_id: string;
-  survey_id: string;
-  contact_id: string | null;
-  type: SurveyType;
-  score: number;
-  category: Category;
-  comment: string | null;
-  language: string;
-  held_reason: string | null;
-  created_at: Date;
-  subscribed_events: string[];
-};
+type RecordedResponse = Omit<NewResponse, 'source' | 'properties' | 'traceparent'> &
+  PeopleToRedact &
+  Pick<SurveyLink, 'subscribed_events'>;
 
 /** A response with what its events need. Takes no organization, because operators release responses by id. */
 export async function findForEvents(sql: Sql, id: string) {

@@ -254,14 +254,12 @@ export const kindConditionsByTime = (sql: Sql, orgId: OrgId, { type, audience }:
 
 type SurveyKind = Pick<NpsScope, 'type' | 'audience'>;
 
-const surveysOfKind = (sql: Sql, orgId: OrgId, kind: SurveyKind): Part => sql`
+const surveysOfKind = (sql: Sql, orgId: OrgId, { type, audience }: SurveyKind): Part => sql`
   select id
   from surveys
-  where org_id = ${orgId} and ${kindCondition(sql, kind)}`;
-
-const kindCondition = (sql: Sql, { type, audience }: SurveyKind): Part => sql`
-  ${type ? sql`type = ${type}` : sql`true`}
-  ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
+  where org_id = ${orgId}
+    ${type ? sql`and type = ${type}` : sql``}
+    ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
 
 /**
  * Responses that have all of the facets and are not on hold. Reads the rows of the rarest facet and looks up the

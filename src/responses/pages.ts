@@ -9,7 +9,6 @@ import { readBody } from '../lib/http/body.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { refusalIn } from '../lib/http/http.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
-import { isTracing } from '../lib/tracing/spans.ts';
 import { isUuid, parseJson } from '../lib/validation/parse.ts';
 import { logoPath } from '../organizations/logo.ts';
 import { questionsFor } from '../questions/definition.ts';
@@ -131,7 +130,7 @@ export function readObject(body: string): Record<string, unknown> {
 type Visited = { address: LinkAddress; visit: Pick<LinkVisit, 'kind' | 'score'> };
 
 async function visitLink(c: Context, db: Db, { address, visit }: Visited): Promise<ReadLink> {
-  const newVisit = { ...visit, method: c.req.method, traced: isTracing() };
+  const newVisit = { ...visit, method: c.req.method };
   const link = await findLink(c, db, address, async () => {
     const personal = await visitPersonalLink(db, address.token, newVisit).catch((error: unknown) => {
       if (violates(error, 'visits_belong_to_contact')) return undefined; // deleted in the meantime
