@@ -38,7 +38,6 @@ export function checkAnswers(
   return { added, removed: [...removed] };
 }
 
-/** The required questions that have no answer. */
 export const missingAnswers = (questions: readonly Question[], answers: StoredAnswers) =>
   questions.filter(({ required, id }) => required && !answers[id]).map(({ id }) => id);
 

@@ -7,7 +7,6 @@ export type QuestionsProps = {
   /** Questions for the response's category, in the language of the page. */
   questions: readonly Question[];
   answers: StoredAnswers;
-  /** The language of the questions. */
   language: string;
   texts: Texts;
   action: string;

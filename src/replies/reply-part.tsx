@@ -72,7 +72,6 @@ type ComposeProps = {
   suppressed: readonly ('unsubscribed' | 'blocked' | 'bounced')[];
 };
 
-/** The replies to a response and the form to write one. */
 export const ReplyPart = ({ replies, compose }: ReplyPartProps) =>
   replies.length === 0 && compose === null ? null : (
     <section class="stack tight" aria-label="Replies">

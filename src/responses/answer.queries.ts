@@ -139,7 +139,6 @@ export type SurveyLink = PeopleToRedact & {
   answered: AnsweredResponse | null;
   /** The visits of the last minute, before this one; none for the shareable link. */
   visits: LinkVisit[];
-  /** Trace context of the contact's email. */
   mail_traceparent: string | null;
   now: Date;
 };

@@ -3,12 +3,10 @@ import type { OrgId } from '../limits.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import { type Range, splitRange } from './period.ts';
 
-/** Selects the responses that count towards a score. */
 export type NpsScope = {
   survey_id: string | null;
   type: SurveyType | null;
   audience: 'employee' | 'customer' | null;
-  /** Responses of contacts in this round. */
   round: number | null;
   range: Range;
   facets: readonly Facet[];
@@ -175,7 +173,6 @@ export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): P
     from (${tallies(sql, orgId, filter)}) t`;
 }
 
-/** JSON of a `HeldTally`. */
 export const countCategories = (sql: Sql, orgId: OrgId, scope: NpsScope): Part => sql`(
   select row_to_json(tally)::text
   from (
@@ -282,7 +279,6 @@ const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
   limit 1
 )`;
 
-/** True if even the rarest facet has many responses. */
 function areLarge(sql: Sql, orgId: OrgId, facets: readonly Facet[]) {
   const facet = facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!);
   return sql`((${countUpTo(sql, orgId, facet, minLargeFacet)}) = ${minLargeFacet})`;

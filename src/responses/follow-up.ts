@@ -140,7 +140,6 @@ export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Wr
   });
 }
 
-/** Replaces all tags of a response. */
 export async function setTags(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,

@@ -355,14 +355,12 @@ function mapTexts(followUp: FollowUp | null, change: (text: string) => string): 
   );
 }
 
-/** The survey's own thanks for this category, or null. */
 export function thanksFor(link: ReadLink, category: Category): ThanksWithLink | null {
   const { thanks } = textsIn(link, link.shown_in);
   const words = typeof thanks === 'string' ? { text: thanks } : thanks?.[category];
   return words ? { ...words, text: fillIn(words.text, personOf(link)) } : null;
 }
 
-/** `/embed.js`, the script that websites load. */
 const embedScript = () =>
   new Hono().get('/embed.js', (c) => {
     const script = new Uint8Array(readWebAsset('embed.js'));

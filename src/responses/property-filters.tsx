@@ -10,7 +10,6 @@ type FilterChipProps = {
   query: URLSearchParams;
   name: string;
   value: string;
-  /** The filter in words: `Category`, `Detractor`. */
   label: string;
   text: string;
 };

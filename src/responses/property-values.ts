@@ -1,6 +1,5 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 
-/** A property and its most frequent values. */
 export type PropertyValues = { name: string; values: string[] };
 
 /** Pickers offer the values of the newest rows. */

@@ -15,14 +15,12 @@ type ResponseRowProps = {
   /** The person's name for the initials, or null. */
   person?: string | null;
   time?: 'ago' | 'day';
-  /** Open in a pane beside the list. */
   isOpen?: boolean;
   /** Shows all lines of the comment. */
   isWhole?: boolean;
   children?: Child;
 };
 
-/** Initials, title, time, comment and score of a response in a list. */
 export function ResponseRow(props: ResponseRowProps) {
   const { response, href, title, person, time = 'ago', isOpen = false, isWhole, children } = props;
   const { score, category, comment, created_at, type } = response;

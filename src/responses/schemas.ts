@@ -269,7 +269,6 @@ export const AnswerBody = v.object({
 
 export const GivenAnswer = v.object({ id: Id, score: v.pipe(v.number(), v.integer()) });
 
-/** Filters for question results. */
 export const ResultsQuery = v.object({
   date_from: responseScope.date_from,
   date_to: responseScope.date_to,

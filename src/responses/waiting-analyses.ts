@@ -158,7 +158,6 @@ export const insertWaitingAgain = (sql: Sql, answers: Part) => sql`
   on conflict (org_id, response_id) do update
     set asked_at = excluded.asked_at, due_at = excluded.due_at, tries = 0, claimed_by = null`;
 
-/** Identifies a requested analysis of a response. */
 export type AnalysisTarget = {
   orgId: string;
   responseId: string;

@@ -14,7 +14,7 @@ await db`
   from generate_series(1, 5000) n`;
 
 test('a link has its counted answer and its newest mail', async () => {
-  const visit = { kind: 'view', method: 'GET', score: null, traced: true } as const;
+  const visit = { kind: 'view', method: 'GET', score: null } as const;
   const of = async () => {
     const link = await visitPersonalLink(db, 'token-4600', visit);
     return [link?.answered?.score ?? null, link?.mail_traceparent ?? null];
@@ -57,7 +57,7 @@ test('a link finds its response by contact with a plan from an empty table', asy
 });
 
 test('a link lists the newest 60 visits of the last minute', async () => {
-  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
+  const visit = { kind: 'view', method: 'GET', score: 9 } as const;
   await db.begin(async (tx) => {
     await tx`delete from link_visits`;
     // now() stays the same in a transaction. A visit of exactly a minute ago is too old.

@@ -16,9 +16,7 @@ import { me, notFilters } from './paths.ts';
 
 export type FiltersProps = {
   path: string;
-  /** The id of the list. */
   updates: string;
-  /** The ids of other parts that the filters change. */
   also: readonly string[];
   query: URLSearchParams;
   choices: FilterChoices;

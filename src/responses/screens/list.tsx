@@ -16,7 +16,6 @@ export type ListProps = {
   meta: { page: number; limit: number; total: number };
   choices: FilterChoices;
   role: CurrentOrganization['role'];
-  /** The response in the pane. */
   open: ShownResponse | undefined;
 };
 

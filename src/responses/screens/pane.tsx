@@ -25,7 +25,6 @@ import { pathOf, personOf, queryOf, type ShownResponse } from './paths.ts';
 
 export type PaneForms = { note?: FormState; reply?: FormState };
 
-/** Content of the pane. */
 export type ReadResponse = Awaited<ReturnType<typeof readResponse>>;
 
 export async function getResponse(
@@ -134,7 +133,6 @@ type DetailProps = {
   origin: ResponseOrigin;
   others: readonly OtherResponse[];
   choices: FilterChoices;
-  /** Path of the list. */
   path: string;
   query: string;
   /** The signed-in member, or null for a viewer. */
