@@ -27,13 +27,7 @@ import { erasureRoutes, peopleReads, peopleRoutes } from './people/api.ts';
 import { segmentReads, segmentRoutes } from './people/segments-api.ts';
 import { questionPages } from './questions/pages.ts';
 import { questionReads } from './questions/results.ts';
-import {
-  npsReads,
-  responseChanges,
-  responseExport,
-  responseReads,
-  responseSearch,
-} from './responses/api.ts';
+import { npsReads, responseRoutes } from './responses/api.ts';
 import { answerPages } from './responses/pages.ts';
 import { type ScreenTools, screens } from './screens.ts';
 import { sendRoutes } from './sends/api.ts';
@@ -42,7 +36,7 @@ import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppression
 import type { BounceTools } from './suppressions/bounces.ts';
 import { unsubscribePages } from './suppressions/unsubscribe.tsx';
 import { surveyReads, surveyRoutes } from './surveys/api.ts';
-import { tagReads, tagRoutes } from './tags/api.ts';
+import { tagRoutes } from './tags/api.ts';
 import { offerResend, showErrorPage } from './web/show.ts';
 import { webhookRoutes } from './webhooks/api.ts';
 import type { OwnDeliveries } from './webhooks/emit.ts';
@@ -90,10 +84,10 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/surveys', questionReads(tools))
     .route('/api/v1/campaigns', campaignReads(tools))
     .route('/api/v1/suppressions', suppressionReads(tools))
-    .route('/api/v1/responses', responseReads(tools))
+    .route('/api/v1/responses', responseRoutes(tools))
     .route('/api/v1/nps', npsReads(tools))
     .route('/api/v1/contacts', contactReads(tools))
-    .route('/api/v1/tags', tagReads(tools))
+    .route('/api/v1/tags', tagRoutes(tools))
     .route('/api/v1/people', peopleReads(tools))
     .route('/api/v1/segments', segmentReads(tools))
     .route('/api/v1', accountReads(tools))
@@ -103,10 +97,6 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/surveys', surveyCampaignRoutes(tools))
     .route('/api/v1/campaigns', campaignRoutes(tools))
     .route('/api/v1/suppressions', suppressionRoutes(tools))
-    .route('/api/v1/responses', responseSearch(tools))
-    .route('/api/v1/responses', responseExport(tools))
-    .route('/api/v1/responses', responseChanges(tools))
-    .route('/api/v1/tags', tagRoutes(tools))
     .route('/api/v1/contacts', contactRoutes(tools))
     .route('/api/v1/people', peopleRoutes(tools))
     .route('/api/v1/segments', segmentRoutes(tools))

@@ -1,14 +1,14 @@
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono } from 'hono';
 import { recordExport } from '../audit/export.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
-import type { Db } from '../lib/db/db.ts';
 import { csvDescription, exportResponse, exportTypes } from '../lib/export/export.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { answerJson, List, One, readText } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
+import type { OrgId } from '../limits.ts';
 import { replyToResponse } from '../replies/reply.ts';
 import { Reply, ReplyInput } from '../replies/schemas.ts';
 import type { SendProgress } from '../sends/send.ts';
@@ -39,54 +39,6 @@ import {
   TrendQuery,
 } from './schemas.ts';
 import { countTrend, type TrendRows, trendOf, trendRows } from './trend.ts';
-
-export function responseReads(tools: ReplicaTools) {
-  const { db } = tools;
-  const { answer } = createReader(tools);
-  return new Hono<ApiEnv>()
-    .get('/', async (c, next) => {
-      if (c.req.query('search')) return await next();
-      return await answer(c, 'list', (orgId) => {
-        const page = parseFiltered(ResponseQuery, c.req.queries());
-        return listResponses(db, orgId, { filter: filterOf(page), page });
-      });
-    })
-
-    .get('/export', passOn)
-
-    .get('/:id', async (c, next) => {
-      const id = c.req.param('id');
-      if (id === 'export') return await next();
-      return await answer(c, 'response', (orgId) =>
-        findResponse(db, orgId, idParam(c, 'response')),
-      );
-    });
-}
-
-/** Passes on to `responseExport`. Metrics name a request by the first route that matches. */
-const passOn: MiddlewareHandler = async (_c, next) => await next();
-
-/** Searches can be slow, so each has its own connection and ends when its caller leaves. */
-export const responseSearch = ({ db }: { db: Db }) =>
-  new Hono<ApiEnv>().get('/', async (c) => {
-    const page = parseFiltered(ResponseQuery, c.req.queries());
-    const list = listResponses(db, c.var.key.org_id, { filter: filterOf(page), page });
-    return await runSearch(db, c.req.raw.signal, (sql) => readText(sql, list)).then((json) =>
-      answerRead(c, json),
-    );
-  });
-
-export const responseExport = (tools: ReplicaTools) =>
-  new Hono<ApiEnv>().get('/export', async (c) => {
-    const { format, ...query } = parseFiltered(ResponseExportQuery, c.req.queries());
-    const wish = { filter: filterOf(query), format };
-    const { org_id: orgId } = c.var.key;
-    await recordExport(tools.db, { orgId, actor: c.var.actor }, 'responses.exported');
-    return exportResponse(format, {
-      name: 'responses',
-      parts: exportResponses(tools, orgId, wish),
-    });
-  });
 
 export function npsReads(tools: ReplicaTools) {
   const { read } = createReader(tools);
@@ -281,11 +233,37 @@ function linkPart(about: string) {
   return { about, schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' } };
 }
 
-type ChangeTools = { db: Db; excerpt: Excerpt; progress: Pick<SendProgress, 'watch'> };
+type ResponseTools = ReplicaTools & { excerpt: Excerpt; progress: Pick<SendProgress, 'watch'> };
 
-export const responseChanges = (tools: ChangeTools) =>
-  new Hono<ApiEnv>()
+export function responseRoutes(tools: ResponseTools) {
+  const { db } = tools;
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>()
+    .get('/', async (c) => {
+      const listOf = (orgId: OrgId) => {
+        const page = parseFiltered(ResponseQuery, c.req.queries());
+        return listResponses(db, orgId, { filter: filterOf(page), page });
+      };
+      if (!c.req.query('search')) return await answer(c, 'list', listOf);
+      // Searches can be slow, so each has its own connection and ends when its caller leaves.
+      const list = listOf(c.var.key.org_id);
+      const json = await runSearch(db, c.req.raw.signal, (sql) => readText(sql, list));
+      return answerRead(c, json);
+    })
+
+    .get('/export', async (c) => {
+      const { format, ...query } = parseFiltered(ResponseExportQuery, c.req.queries());
+      const { org_id: orgId } = c.var.key;
+      await recordExport(db, { orgId, actor: c.var.actor }, 'responses.exported');
+      const parts = exportResponses(tools, orgId, { filter: filterOf(query), format });
+      return exportResponse(format, { name: 'responses', parts });
+    })
+
     .all('/export', (c) => c.notFound()) // keeps `/:id` from matching `export`
+
+    .get('/:id', (c) =>
+      answer(c, 'response', (orgId) => findResponse(db, orgId, idParam(c, 'response'))),
+    )
 
     .patch('/:id', async (c) => {
       const by = requireWrite(c.var.key);
@@ -328,6 +306,7 @@ export const responseChanges = (tools: ChangeTools) =>
       await deleteResponse(tools, by, idParam(c, 'response'));
       return c.body(null, 204);
     });
+}
 
-const show = (c: Context<ApiEnv>, { db }: ChangeTools, id: string) =>
+const show = (c: Context<ApiEnv>, { db }: ResponseTools, id: string) =>
   answerJson(c, db, findResponse(db, c.var.key.org_id, id));

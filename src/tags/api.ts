@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
-import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import { readIfMatch } from '../lib/http/version.ts';
@@ -12,19 +11,17 @@ import { idParam, Line } from '../lib/validation/parse.ts';
 import { maxNameLength } from '../limits.ts';
 import { changeTag, createTag, deleteTag, getTag, tagsJson, versionOfTag } from './tags.ts';
 
-export function tagReads(tools: ReplicaTools) {
+export function tagRoutes(tools: ReplicaTools) {
+  const { db } = tools;
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>()
-    .get('/', (c) => answer(c, 'list', (orgId) => tagsJson(tools.db, orgId)))
+    .get('/', (c) => answer(c, 'list', (orgId) => tagsJson(db, orgId)))
 
     .get('/:id', async (c) => {
-      const data = await getTag(tools.db, c.var.key.org_id, idParam(c, 'tag'));
+      const data = await getTag(db, c.var.key.org_id, idParam(c, 'tag'));
       return await answerRead(c, JSON.stringify({ data }), versionOfTag(data));
-    });
-}
+    })
 
-export const tagRoutes = ({ db }: { db: Db }) =>
-  new Hono<ApiEnv>()
     .post('/', async (c) => {
       const by = requireWrite(c.var.key);
       return c.json({ data: await createTag(db, by, await parseBody(c, NewTagInput)) }, 201);
@@ -42,6 +39,7 @@ export const tagRoutes = ({ db }: { db: Db }) =>
       await deleteTag(db, by, idParam(c, 'tag'));
       return c.body(null, 204);
     });
+}
 
 const Tag = v.object({
   id: Id,
