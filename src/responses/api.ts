@@ -38,7 +38,7 @@ import {
   TagsInput,
   TrendQuery,
 } from './schemas.ts';
-import { countTrend, type TrendRows, trendOf, trendRows } from './trend.ts';
+import { countTrend, trendOf, trendRows } from './trend.ts';
 
 export function npsReads(tools: ReplicaTools) {
   const { read } = createReader(tools);
@@ -54,18 +54,16 @@ export function npsReads(tools: ReplicaTools) {
     })
 
     .get('/trend', async (c) => {
-      let asked: { rows: TrendRows; meta: object } | undefined;
-      const tallies = await read(c, (orgId) => {
-        const { tz, interval, ignored, ...query } = parseFiltered(TrendQuery, c.req.queries());
-        const { date_from: from = null, date_to: to = null } = query;
-        const rows = trendRows({ interval, timeZone: tz, from, to }, new Date());
-        const total = rows.starts.length;
-        asked = { rows, meta: { interval, tz, total, ...(ignored.length > 0 && { ignored }) } };
-        return countTrend(tools.db, orgId, { scope: scopeOf(query), rows });
-      });
-      const counted = JSON.parse(tallies ?? '') as HeldTally[];
-      const { rows, meta } = asked!;
-      return await answerRead(c, JSON.stringify({ data: trendOf(counted, rows), meta }));
+      const { tz, interval, ignored, ...query } = parseFiltered(TrendQuery, c.req.queries());
+      const { date_from: from = null, date_to: to = null } = query;
+      const rows = trendRows({ interval, timeZone: tz, from, to }, new Date());
+      const tallies = await read(c, (orgId) =>
+        countTrend(tools.db, orgId, { scope: scopeOf(query), rows }),
+      );
+      const data = trendOf(JSON.parse(tallies ?? '') as HeldTally[], rows);
+      const total = rows.starts.length;
+      const meta = { interval, tz, total, ...(ignored.length > 0 && { ignored }) };
+      return await answerRead(c, JSON.stringify({ data, meta }));
     });
 }
 

@@ -93,30 +93,20 @@ const TimeZone = v.pipe(
   v.check(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin'),
 );
 
-const surveyScope = {
-  survey_id: described(v.optional(Uuid), 'only this survey'),
-};
-
-const kindScope = {
-  type: described(v.optional(oneOf(surveyTypes)), 'only surveys of this type'),
-  audience: described(
-    v.optional(oneOf(['employee', 'customer'])),
-    'only employee surveys, or only all other surveys',
-  ),
-};
-
 const Round = v.pipe(
   v.string(),
   v.regex(/^[1-9]\d{0,3}$/, 'must be the number of a round, from 1'),
   v.transform(Number),
 );
 
-const roundScope = {
-  round: described(v.optional(Round), 'only responses of contacts in this round'),
-};
-
 /** `parseFiltered` adds `property.NAME=value`, whose names no schema can list. */
-const facetScope = {
+const scope = {
+  survey_id: described(v.optional(Uuid), 'only this survey'),
+  type: described(v.optional(oneOf(surveyTypes)), 'only surveys of this type'),
+  audience: described(
+    v.optional(oneOf(['employee', 'customer'])),
+    'only employee surveys, or only all other surveys',
+  ),
   tag: described(
     v.optional(v.array(Uuid)),
     'only responses with this tag; repeat it to require several tags',
@@ -129,10 +119,10 @@ const facetScope = {
     v.optional(v.pipe(v.string(), v.maxLength(maxTheme, `must be at most ${maxTheme} characters`))),
     'only responses with a comment about this theme, one of `ai_themes`; case does not matter',
   ),
+  round: described(v.optional(Round), 'only responses of contacts in this round'),
 };
 
-const responseScope = {
-  ...surveyScope,
+const dates = {
   date_from: described(
     v.optional(dateBound),
     'on or after this ISO 8601 time; a date without a time means its start in `tz`',
@@ -146,10 +136,8 @@ const responseScope = {
 
 export const ResponseQuery = v.object({
   ...Page.entries,
-  ...responseScope,
-  ...kindScope,
-  ...facetScope,
-  ...roundScope,
+  ...scope,
+  ...dates,
   category: v.optional(oneOf(categories)),
   has_comment: described(
     v.optional(BooleanParameter),
@@ -270,19 +258,12 @@ export const AnswerBody = v.object({
 export const GivenAnswer = v.object({ id: Id, score: v.pipe(v.number(), v.integer()) });
 
 export const ResultsQuery = v.object({
-  date_from: responseScope.date_from,
-  date_to: responseScope.date_to,
-  tz: responseScope.tz,
-  tag: facetScope.tag,
+  ...dates,
+  tag: scope.tag,
   category: v.optional(oneOf(categories)),
 });
 
-export const NpsQuery = v.object({
-  ...responseScope,
-  ...kindScope,
-  ...facetScope,
-  ...roundScope,
-});
+export const NpsQuery = v.object({ ...scope, ...dates });
 
 export type NpsQuery = v.InferOutput<typeof NpsQuery>;
 
@@ -292,7 +273,7 @@ export const TrendQuery = v.object({
     v.optional(TimeZone, 'UTC'),
     'time zone of days, weeks and months, as an IANA name',
   ),
-  ...surveyScope,
+  ...scope,
   date_from: described(
     v.optional(dateBound),
     'on or after this ISO 8601 time; a date without a time is a day in `tz`. Defaults to 90 days before `date_to`',
@@ -301,9 +282,6 @@ export const TrendQuery = v.object({
     v.optional(dateBound),
     'on or before this ISO 8601 time; a date without a time is a day in `tz`. Defaults to today',
   ),
-  ...kindScope,
-  ...facetScope,
-  ...roundScope,
 });
 
 export type TrendQuery = v.InferOutput<typeof TrendQuery>;
