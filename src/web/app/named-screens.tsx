@@ -147,7 +147,7 @@ export function namedScreens<T extends Named, S extends v.GenericSchema>(
       const form = await readForm(c, things.fields);
       if (form.errors) return showList(c, form);
       const created = await tryAction(c, refusedFields, () => things.create(editor, form.values));
-      if ('errors' in created) return showList(c, created);
+      if (isInvalid(created)) return showList(c, created);
       return backToList(c, created, 'created');
     })
 
@@ -164,7 +164,7 @@ export function namedScreens<T extends Named, S extends v.GenericSchema>(
       const ifMatch = await readVersion(c);
       const change = () => things.change(editor, thing.id, form.values, ifMatch);
       const changed = await tryAction(c, refusedFields, change, storedForm(thing));
-      if ('errors' in changed) return showOne(c, thing, changed);
+      if (isInvalid(changed)) return showOne(c, thing, changed);
       return backToList(c, changed, 'saved');
     })
 
@@ -185,6 +185,8 @@ export function namedScreens<T extends Named, S extends v.GenericSchema>(
       return backToList(c, await things.remove(editor, idParam(c, noun)), 'deleted');
     });
 }
+
+const isInvalid = (result: Named | FormState): result is FormState => 'errors' in result;
 
 const Actions = ({ id, name, list }: Named & { list: string }) => (
   <span class="acts end">
