@@ -77,7 +77,8 @@ async function showLink(c: Context, { db }: PageTools, address: LinkAddress) {
 }
 
 async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
-  const submission = readSubmission(c, await readBody(c, maxSubmissionBytes), address.trap);
+  const body = await readBody(c, maxSubmissionBytes);
+  const submission = readSubmission(c, body, address.trap);
   const score = readScore(submission.score);
   const visitAs = (kind: 'post' | 'view') =>
     visitLink(c, tools.db, { address, visit: { kind, score } });
@@ -102,7 +103,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
     if (kind === 'not_found') throw error;
     // Another answer arrived first, so the link now shows a different page.
     if (link && kind === 'conflict') link = await visitAs('view');
-    return showRefusal(c, error, { link, address, submission });
+    return showRefusal(c, error, { link, address, submission, body });
   }
 }
 
@@ -245,19 +246,32 @@ function showThanks(c: Context, { link, address }: Shown, answer: Given): Respon
   );
 }
 
-type Refused = { link: ReadLink | undefined; address: LinkAddress; submission: Submission };
+type Refused = {
+  link: ReadLink | undefined;
+  address: LinkAddress;
+  submission: Submission;
+  body: string;
+};
 
 /**
  * People get the form back with their input, even while the database is down and the link cannot be looked up. Programs
  * get the error. Internal errors are thrown for both.
  */
-function showRefusal(c: Context, error: unknown, { link, address, submission }: Refused): Response {
+function showRefusal(
+  c: Context,
+  error: unknown,
+  { link, address, submission, body }: Refused,
+): Response {
   const refusal = refusalIn(error);
   if (!refusal || wantsJson(c)) throw error;
   const { kind, code, retryInSeconds } = refusal;
   if (!link && kind !== 'unavailable') throw error;
   if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
-  if (!link) return showPage(c, inputPage(c, submission), statusOf[kind]);
+  if (!link) {
+    const entered = [...new URLSearchParams(body)].filter(([name]) => formFields.includes(name));
+    const again = { action: c.req.path, fields: Object.fromEntries(entered) };
+    return showPage(c, notSavedPage(readersLanguage(c), again), statusOf[kind]);
+  }
   const complaint = complaintOf[code];
   const page = complaint
     ? surveyForm(link, address, { ...submission, complaint })
@@ -274,16 +288,7 @@ const complaintOf: Readonly<Record<string, Complaint>> = {
   too_busy: 'notSaved',
 };
 
-function inputPage(c: Context, { score, comment, honeypotHit }: Submission): HtmlPage {
-  const entered = { score, comment, [trapField]: honeypotHit ? 'x' : undefined };
-  const fields = Object.entries(entered).filter(
-    (field): field is [string, string] => typeof field[1] === 'string',
-  );
-  return notSavedPage(readersLanguage(c), {
-    action: c.req.path,
-    fields: Object.fromEntries(fields),
-  });
-}
+const formFields = ['score', 'comment', 'properties', trapField];
 
 type Entered = Pick<Submission, 'score' | 'properties'> & {
   comment?: unknown;
