@@ -1,5 +1,4 @@
 import type { Context } from 'hono';
-import type { Child } from 'hono/jsx';
 import type { Db } from '../../lib/db/db.ts';
 import { readList } from '../../lib/paging/page.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
@@ -23,9 +22,6 @@ type Opened = {
   /** The response in the pane. Defaults to the first response in the list. */
   id?: string;
   forms?: PaneForms;
-  /** Title of the page if `body` replaces the response in the pane. */
-  title?: string;
-  body?: Child;
 };
 
 const toolsId = 'tools';
@@ -53,10 +49,10 @@ export async function showInbox(c: Context<ScreenEnv>, db: Db, opened: Opened = 
   const first = responses[0];
   const read = ofAddress ?? (first && (await readResponse(c, db, first.id)));
   const query = searchOf(queries);
-  const { forms = {}, body, title } = opened;
+  const { forms = {} } = opened;
   const errors = { ...form.errors, ...forms.note?.errors, ...forms.reply?.errors };
   return renderScreen(c, {
-    title: title ?? (ofAddress ? `Response of ${personOf(ofAddress.response)}` : 'Responses'),
+    title: ofAddress ? `Response of ${personOf(ofAddress.response)}` : 'Responses',
     heading: 'Responses',
     section: 'responses',
     views: views.links,
@@ -83,9 +79,7 @@ export async function showInbox(c: Context<ScreenEnv>, db: Db, opened: Opened = 
             <Shortcuts mayChange={role !== 'viewer'} />
           </section>
           {read ? (
-            <ResponsePane {...{ c, read, choices, forms }} list={ofAddress ? responses : []}>
-              {body}
-            </ResponsePane>
+            <ResponsePane {...{ c, read, choices, forms }} list={ofAddress ? responses : []} />
           ) : (
             <EmptyPane />
           )}

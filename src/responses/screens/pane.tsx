@@ -61,12 +61,10 @@ type PaneProps = {
   list: readonly ShownResponse[];
   choices: FilterChoices;
   forms: PaneForms;
-  /** Shown below the comment instead of the rest of the response, such as a confirmation. */
-  children?: Child;
 };
 
 /** The open response. On narrow screens it replaces the list. */
-export function ResponsePane({ c, read, list, choices, forms, children }: PaneProps) {
+export function ResponsePane({ c, read, list, choices, forms }: PaneProps) {
   const { response } = read;
   const [path, query] = [pathOf(c), queryOf(c)];
   const editor = c.var.organization.role === 'viewer' ? null : c.var.member;
@@ -90,15 +88,7 @@ export function ResponsePane({ c, read, list, choices, forms, children }: PanePr
         />
         <Neighbours {...{ path, query, list, response }} />
       </div>
-      {children ? (
-        <>
-          <PersonHead {...read} path={path} />
-          <Said {...read} />
-          {children}
-        </>
-      ) : (
-        <ResponseDetail {...read} {...{ choices, path, query, editor, note, reply }} />
-      )}
+      <ResponseDetail {...read} {...{ choices, path, query, editor, note, reply }} />
     </article>
   );
 }

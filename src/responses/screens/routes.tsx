@@ -13,6 +13,7 @@ import { Confirm } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import { listField, readForm } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
 import type { Excerpt } from '../events.ts';
 import { exportResponses } from '../export.ts';
 import { filterOf, parseFiltered } from '../filter.ts';
@@ -150,23 +151,22 @@ export const responseScreens = (tools: ResponseScreenTools) =>
     .get('/:id/delete', async (c) => {
       requireRole(c, 'editor');
       const response = await getResponse(c, tools.db, idParam(c, 'response'));
-      const here = hereOf(c, response.id);
-      return showInbox(c, tools.db, {
-        id: response.id,
-        title: 'Delete response',
-        body: (
-          <>
-            <h3>Delete the response of {personOf(response)}</h3>
-            <Confirm action={hereOf(c, `${response.id}/delete`)} button="Delete" cancel={here}>
-              <p>
-                This permanently deletes the response with its notes, tags and analysis. Scores and
-                trends will change. The person won’t be asked again.
-              </p>
-              <p>Webhook events that were already delivered can’t be recalled.</p>
-            </Confirm>
-          </>
-        ),
-      });
+      const title = `Delete the response of ${personOf(response)}`;
+      const trail = [{ text: 'Responses', href: `${pathOf(c)}${queryOf(c)}` }];
+      const body = (
+        <Confirm
+          action={hereOf(c, `${response.id}/delete`)}
+          button="Delete"
+          cancel={hereOf(c, response.id)}
+        >
+          <p>
+            This permanently deletes the response with its notes, tags and analysis. Scores and
+            trends will change. The person won’t be asked again.
+          </p>
+          <p>Webhook events that were already delivered can’t be recalled.</p>
+        </Confirm>
+      );
+      return renderScreen(c, { title, section: 'responses', trail, body });
     })
 
     .post('/:id/delete', async (c) => {
