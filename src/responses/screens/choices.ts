@@ -70,7 +70,7 @@ export async function findRecentValues(
   return { ...found!, questions: questions.filter(({ kind }) => kind !== 'text') };
 }
 
-export type ResponseOrigin = {
+type ResponseOrigin = {
   held_reason: string | null;
   provider: string | null;
   contact_id: string | null;
@@ -96,7 +96,7 @@ export async function findOrigin(sql: Sql, orgId: string, id: string) {
   return origin;
 }
 
-export type OtherResponse = {
+type OtherResponse = {
   id: string;
   survey_name: string;
   type: SurveyType;

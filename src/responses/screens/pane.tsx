@@ -4,7 +4,7 @@ import { capital, notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readJson } from '../../lib/paging/page.ts';
 import { AnswerFacts } from '../../questions/shown-answers.tsx';
-import { type CannedText, listCannedTexts } from '../../replies/canned-texts.ts';
+import { listCannedTexts } from '../../replies/canned-texts.ts';
 import { ReplyPart } from '../../replies/reply-part.tsx';
 import type { ScreenEnv, SignedInMember } from '../../sessions/session.ts';
 import { scoreName, typeFacts } from '../../survey-types.ts';
@@ -14,13 +14,7 @@ import { Icon } from '../../web/app/icon.tsx';
 import { ActMenu, Facts } from '../../web/app/lists.tsx';
 import { findResponse } from '../queries.ts';
 import { ResponseRow } from '../response-row.tsx';
-import {
-  type FilterChoices,
-  findOrigin,
-  listOthers,
-  type OtherResponse,
-  type ResponseOrigin,
-} from './choices.ts';
+import { type FilterChoices, findOrigin, listOthers } from './choices.ts';
 import { pathOf, personOf, queryOf, type ShownResponse } from './paths.ts';
 
 export type PaneForms = { note?: FormState; reply?: FormState };
@@ -69,6 +63,7 @@ export function ResponsePane({ c, read, list, choices, forms }: PaneProps) {
   const [path, query] = [pathOf(c), queryOf(c)];
   const editor = c.var.organization.role === 'viewer' ? null : c.var.member;
   const { note = emptyForm(), reply = emptyForm() } = forms;
+  const props: DetailProps = { ...read, choices, path, query, editor, note, reply };
   return (
     <article
       class="pane"
@@ -88,7 +83,18 @@ export function ResponsePane({ c, read, list, choices, forms }: PaneProps) {
         />
         <Neighbours {...{ path, query, list, response }} />
       </div>
-      <ResponseDetail {...read} {...{ choices, path, query, editor, note, reply }} />
+      <PersonHead {...props} />
+      <Said {...props} />
+      {response.held ? <HeldNotice {...props} /> : null}
+      <ResponseActions {...props} />
+      <AnswerFacts answers={response.answers} path={path} surveyId={response.survey_id} />
+      <Analysis {...props} />
+      <TagPart {...props} />
+      <Replies {...props} />
+      <NotePart {...props} />
+      <FollowUpPart {...props} />
+      <Properties {...props} />
+      {read.others.length > 0 ? <Others {...props} /> : null}
     </article>
   );
 }
@@ -118,10 +124,7 @@ function Neighbours({ path, query, list, response }: NeighboursProps) {
   );
 }
 
-type DetailProps = {
-  response: ShownResponse;
-  origin: ResponseOrigin;
-  others: readonly OtherResponse[];
+type DetailProps = ReadResponse & {
   choices: FilterChoices;
   path: string;
   query: string;
@@ -129,7 +132,6 @@ type DetailProps = {
   editor: Pick<SignedInMember, 'email' | 'name'> | null;
   note: FormState;
   reply: FormState;
-  texts: readonly CannedText[];
 };
 
 const actionOf = (
@@ -137,27 +139,7 @@ const actionOf = (
   act = '',
 ) => `${path}/${response.id}${act}${query}`;
 
-function ResponseDetail(props: DetailProps) {
-  const { response, others, editor } = props;
-  return (
-    <>
-      <PersonHead {...props} />
-      <Said {...props} />
-      {response.held ? <HeldNotice {...props} /> : null}
-      {editor === null ? null : <ResponseActions {...props} editor={editor.email} />}
-      <AnswerFacts answers={response.answers} path={props.path} surveyId={response.survey_id} />
-      <Analysis {...props} />
-      <TagPart {...props} />
-      <Replies {...props} />
-      <NotePart {...props} />
-      <FollowUpPart {...props} />
-      <Properties {...props} />
-      {others.length > 0 ? <Others {...props} /> : null}
-    </>
-  );
-}
-
-function PersonHead({ response, origin, path }: Pick<DetailProps, 'response' | 'origin' | 'path'>) {
+function PersonHead({ response, origin, path }: DetailProps) {
   const { score, category, survey_type, survey_id, survey_name, created_at } = response;
   return (
     <header class="spread">
@@ -197,7 +179,7 @@ function PersonHead({ response, origin, path }: Pick<DetailProps, 'response' | '
   );
 }
 
-const Said = ({ response: { comment } }: Pick<DetailProps, 'response'>) =>
+const Said = ({ response: { comment } }: DetailProps) =>
   comment ? (
     <blockquote class="said words" dir="auto">
       {comment}
@@ -244,15 +226,16 @@ function HeldNotice(props: DetailProps) {
 }
 
 /** The line below the list explains the keys of these buttons. */
-function ResponseActions(props: Omit<DetailProps, 'editor'> & { editor: string }) {
+function ResponseActions(props: DetailProps) {
   const { state, owner } = props.response;
+  if (props.editor === null) return null;
   const name = props.choices.members.find(({ email }) => email === owner)?.name ?? owner;
   return (
     <div class="acts">
       <form method="post" action={actionOf(props)} class="acts">
         <input type="hidden" name="shown_owner" value={owner ?? ''} />
-        {owner === props.editor ? null : (
-          <button type="submit" name="owner" value={props.editor} aria-keyshortcuts="a">
+        {owner === props.editor.email ? null : (
+          <button type="submit" name="owner" value={props.editor.email} aria-keyshortcuts="a">
             <Icon name="user-plus" />
             Assign to me
           </button>
@@ -297,7 +280,7 @@ function Replies(props: DetailProps) {
   return <ReplyPart replies={response.replies ?? []} compose={compose || null} />;
 }
 
-function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
+function Analysis({ response, origin }: DetailProps) {
   const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
   const analyst = origin.provider === 'built-in' ? 'the built-in analyst' : origin.provider;
   if (analyst === null) return null;
