@@ -86,7 +86,10 @@ export const QuestionInput = v.object({
     v.optional(v.picklist(questionKinds, `must be one of ${questionKinds.join(', ')}`)),
     'required for a new question; cannot change once it has answers',
   ),
-  text: described(v.optional(QuestionText), 'required for a new question; may contain placeholders'),
+  text: described(
+    v.optional(QuestionText),
+    'required for a new question; may contain placeholders',
+  ),
   required: described(v.optional(v.boolean('must be true or false')), 'default false'),
   categories: described(
     v.nullish(

@@ -82,8 +82,7 @@ function questionOf(text: string, { values, answers }: Sample): QuestionsInput[n
 const questionPrefix = /^\s*question:\s*/i;
 
 /** True for `question:TEXT`, and for a header that ends in a question mark. */
-export const isQuestion = (header: string) =>
-  questionPrefix.test(header) || /[?？؟]$/.test(header);
+export const isQuestion = (header: string) => questionPrefix.test(header) || /[?？؟]$/.test(header);
 
 /** A header as the text of a question: one line without placeholders. */
 export const questionText = (header: string) =>

@@ -22,8 +22,8 @@ import { releaseResponse } from './release.ts';
 import { type HeldTally, rollUp } from './rules.ts';
 import {
   AnswerBody,
-  facetParameters,
   FollowUpInput,
+  facetParameters,
   GivenAnswer,
   NoteInput,
   Nps,

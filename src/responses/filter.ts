@@ -112,11 +112,10 @@ const facetsNamed = (queries: Queries, kind: 'property' | 'answer'): Facet[] =>
     if (!parameter.startsWith(`${kind}.`)) return [];
     const facets = values.map((value) => ({ kind, name: parameter.slice(kind.length + 1), value }));
     if (facets.every(isWellFormed)) return facets;
-    const form = kind === 'property' ? 'property.NAME=value' : 'answer.QUESTION_ID=OPTION_ID or VALUE';
+    const form =
+      kind === 'property' ? 'property.NAME=value' : 'answer.QUESTION_ID=OPTION_ID or VALUE';
     throw new Refusal('invalid', `${parameter}: must be ${form}`);
   });
 
 const isWellFormed = ({ kind, name, value }: Facet) =>
-  kind === 'property'
-    ? name !== ''
-    : /^q_[\w-]{1,40}$/.test(name) && /^[\w-]{1,40}$/.test(value);
+  kind === 'property' ? name !== '' : /^q_[\w-]{1,40}$/.test(name) && /^[\w-]{1,40}$/.test(value);

@@ -91,11 +91,10 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
       return showThanks(c, { link, address }, { ...answer, id: null, created_at: new Date() });
     }
     const answer = { ...submission, address: clientAddress(c), language: opened.shown_in };
-    const response = await inGroup(
-      opened.org_id,
-      () => answerSurvey(tools, opened, answer),
-      { kind: 'answers', waitMs: requestWaitMs },
-    );
+    const response = await inGroup(opened.org_id, () => answerSurvey(tools, opened, answer), {
+      kind: 'answers',
+      waitMs: requestWaitMs,
+    });
     if (address.path === 'f') setAnsweredCookie(c, tools, address, response.id);
     return showThanks(c, { link, address }, response);
   } catch (error) {
@@ -133,10 +132,12 @@ type Visited = { address: LinkAddress; visit: Pick<LinkVisit, 'kind' | 'score'> 
 async function visitLink(c: Context, db: Db, { address, visit }: Visited): Promise<ReadLink> {
   const newVisit = { ...visit, method: c.req.method };
   const link = await findLink(c, db, address, async () => {
-    const personal = await visitPersonalLink(db, address.token, newVisit).catch((error: unknown) => {
-      if (violates(error, 'visits_belong_to_contact')) return undefined; // deleted in the meantime
-      throw error;
-    });
+    const personal = await visitPersonalLink(db, address.token, newVisit).catch(
+      (error: unknown) => {
+        if (violates(error, 'visits_belong_to_contact')) return undefined; // deleted in the meantime
+        throw error;
+      },
+    );
     linkTrace(c, personal?.mail_traceparent ?? null);
     return personal;
   });

@@ -14,7 +14,6 @@ import {
   Email,
   flag,
   id,
-  Line,
   Name,
   OneOf,
   option,
@@ -24,7 +23,7 @@ import {
 } from '../lib/cli/command.ts';
 import { readTextFile } from '../lib/cli/files.ts';
 import type { Db } from '../lib/db/db.ts';
-import { parse, parseJson } from '../lib/validation/parse.ts';
+import { Line, parse, parseJson } from '../lib/validation/parse.ts';
 import { maxQuestionLength } from '../limits.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { surveyTypes } from '../survey-types.ts';

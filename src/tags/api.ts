@@ -56,7 +56,10 @@ const Color = v.pipe(
 );
 
 export const NewTagInput = v.object({ name: Line(maxNameLength), color: v.optional(Color) });
-export const TagChangeInput = v.object({ name: v.optional(Line(maxNameLength)), color: v.optional(Color) });
+export const TagChangeInput = v.object({
+  name: v.optional(Line(maxNameLength)),
+  color: v.optional(Color),
+});
 
 export const tagSection: ApiSection = {
   name: 'Tags',

@@ -5,7 +5,12 @@ import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { importContacts } from '../../src/contacts/import.ts';
 import { importExport, openExport } from '../../src/importers/import.ts';
-import { askNicely, delighted, type FormerService, otherService } from '../../src/importers/rows.ts';
+import {
+  askNicely,
+  delighted,
+  type FormerService,
+  otherService,
+} from '../../src/importers/rows.ts';
 import { importPeople } from '../../src/people/directory.ts';
 import { findSubscriber } from '../../src/suppressions/queries.ts';
 import { suppressByHand, unsubscribe } from '../../src/suppressions/unsubscribe.tsx';

@@ -58,7 +58,10 @@ test('a view is saved, shown with its filters and deleted', async () => {
   assert.doesNotMatch(saved, /Save view/);
 
   const id = await idOf('Slow in Oslo');
-  assert.match(await (await submit(`${list}/views/${id}/delete`)).text(), /View “Slow in Oslo” deleted/);
+  assert.match(
+    await (await submit(`${list}/views/${id}/delete`)).text(),
+    /View “Slow in Oslo” deleted/,
+  );
   assert.equal(viewsIn(await page()).length, 4);
 });
 

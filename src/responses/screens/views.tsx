@@ -64,7 +64,11 @@ export function ViewActions({ path, query, views: { current } }: ViewActionsProp
     <details class="menu">
       <summary class="button quiet">{current ? 'Delete view' : 'Save view'}</summary>
       {current ? (
-        <form method="post" action={`${path}/views/${current.id}/delete`} class="list end stack tight">
+        <form
+          method="post"
+          action={`${path}/views/${current.id}/delete`}
+          class="list end stack tight"
+        >
           <p class="sub">Deletes the view. Its responses stay.</p>
           <button type="submit" class="danger">
             Delete view
@@ -73,7 +77,14 @@ export function ViewActions({ path, query, views: { current } }: ViewActionsProp
       ) : (
         <form method="post" action={`${path}/views`} class="list end stack tight">
           <input type="hidden" name="query" value={query.toString()} />
-          <Field name="name" id="view-name" label="Name" maxlength={60} autocomplete="off" required />
+          <Field
+            name="name"
+            id="view-name"
+            label="Name"
+            maxlength={60}
+            autocomplete="off"
+            required
+          />
           <button type="submit">Save view</button>
         </form>
       )}

@@ -61,8 +61,7 @@ export function namedScreens<T extends Named, S extends v.GenericSchema>(
   const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, setting);
   const backToList = (c: Context<ScreenEnv>, { name }: Named, done: string) =>
     redirectWith(c, listPath(c), `${capital(noun)} “${name}” ${done}.`);
-  const find = (c: Context<ScreenEnv>) =>
-    things.get(c.var.organization.id, idParam(c, noun));
+  const find = (c: Context<ScreenEnv>) => things.get(c.var.organization.id, idParam(c, noun));
 
   async function showList(c: Context<ScreenEnv>, form: FormState) {
     const { id, role } = c.var.organization;
@@ -130,11 +129,7 @@ export function namedScreens<T extends Named, S extends v.GenericSchema>(
           required
         />
         {things.formFields(form, thing)}
-        {thing ? (
-          <SubmitOrCancel button="Save" cancel={list} />
-        ) : (
-          <Submit>Create {noun}</Submit>
-        )}
+        {thing ? <SubmitOrCancel button="Save" cancel={list} /> : <Submit>Create {noun}</Submit>}
       </form>
     );
   }

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import {
   command,
   flag,
-  Line,
   option,
   optional,
   runCommandLine,
   UsageError,
 } from '../../../src/lib/cli/command.ts';
+import { Line } from '../../../src/lib/validation/parse.ts';
 
 const says = (name: string) =>
   command({
