@@ -36,10 +36,3 @@ test('a body of 64 KiB is read, and one byte more returns 413', async () => {
     assert.equal((await send(asked[link], answerOf(64 * 1024))).status, 201);
   }
 });
-
-test('a long body is parsed only if its link exists', async () => {
-  const broken = `{"score":9,${' '.repeat(5000)}`;
-  const { personal, shared } = await ask(db);
-  for (const link of [personal, shared]) assert.equal((await send(link, broken)).status, 400);
-  for (const link of ['/s/none', '/f/none']) assert.equal((await send(link, broken)).status, 404);
-});
