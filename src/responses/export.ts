@@ -18,7 +18,7 @@ import type { OrgId } from '../limits.ts';
 import type { Question } from '../questions/definition.ts';
 import { listQuestions } from '../questions/queries.ts';
 import type { ResponseFilter } from './filter.queries.ts';
-import { itemJoins, itemText, listedRows, matched } from './queries.ts';
+import { isTagged, itemJoins, itemText, listedRows, matched } from './queries.ts';
 
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
 
@@ -30,7 +30,7 @@ export async function* exportResponses(
 ): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
   const questions = format === 'csv' ? await listQuestions(tools.db, orgId, filter.survey_id) : [];
-  if (format === 'csv') yield csvLine(columnNames(columns(tools.db), questions));
+  if (format === 'csv') yield csvLine(columnNames(columns(tools.db, orgId), questions));
   yield* readRanges((after) =>
     read((sql) => readRange(sql, orgId, { after, filter, format, questions })),
   );
@@ -57,8 +57,8 @@ async function readRange(
 ): Promise<RangeText> {
   const line =
     format === 'csv'
-      ? exportLine(sql, format, [...columns(sql), ...answerCells(sql, questions)])
-      : sql`(${itemText(sql)} || E'\\n')`;
+      ? exportLine(sql, format, [...columns(sql, orgId), ...answerCells(sql, questions)])
+      : sql`(${itemText(sql, orgId)} || E'\\n')`;
   return await readLines(sql`
     with ${matched(sql, orgId, filter)},
     ${pickRange(sql, listedRows(sql, orgId, filter), after)}
@@ -68,7 +68,7 @@ async function readRange(
     ${itemJoins(sql)}`);
 }
 
-const columns = (sql: Sql): ExportColumn[] => [
+const columns = (sql: Sql, orgId: OrgId): ExportColumn[] => [
   { name: 'id', value: sql`r.id` },
   { name: 'created_at', value: sql`iso(r.created_at)` },
   { name: 'survey_id', value: sql`r.survey_id` },
@@ -81,20 +81,30 @@ const columns = (sql: Sql): ExportColumn[] => [
   { name: 'contact_email', value: sql`c.email`, csv: 'text' },
   { name: 'contact_name', value: sql`c.name`, csv: 'text' },
   { name: 'properties', value: sql`coalesce(r.properties, '{}')`, csv: 'object' },
-  { name: 'tags', value: joinedCell(sql, tagNames(sql)) },
+  { name: 'tags', value: joinedCell(sql, isTagged(sql, orgId), tagNames(sql)) },
   { name: 'state', value: sql`r.state` },
-  { name: 'owner', value: joinedCell(sql, sql`select email from members where id = r.owner_id`) },
+  {
+    name: 'owner',
+    value: joinedCell(
+      sql,
+      sql`r.owner_id is not null`,
+      sql`select email from members where id = r.owner_id`,
+    ),
+  },
   { name: 'held', value: sql`case when r.held_reason is null then 'false' else 'true' end` },
   { name: 'ai_sentiment', value: sql`a.sentiment`, csv: 'text' },
-  { name: 'ai_themes', value: joinedCell(sql, sql`select array_to_string(a.themes, ';')`) },
+  {
+    name: 'ai_themes',
+    value: joinedCell(sql, sql`a.themes <> '{}'`, sql`select array_to_string(a.themes, ';')`),
+  },
   { name: 'ai_churn_risk', value: sql`a.churn_risk`, csv: 'text' },
   { name: 'ai_summary', value: sql`a.summary`, csv: 'text' },
   { name: 'round', value: sql`r.round` },
 ];
 
 /** The text that a query returns as a cell. The offset keeps Postgres from running the query several times. */
-const joinedCell = (sql: Sql, query: Part): Part => sql`
-  (select ${csvCell(sql, sql`shown`)} from (${query} offset 0) as joined (shown))`;
+const joinedCell = (sql: Sql, isFilled: Part, query: Part): Part => sql`
+  case when ${isFilled} then (select ${csvCell(sql, sql`shown`)} from (${query} offset 0) as joined (shown)) end`;
 
 const tagNames = (sql: Sql): Part => sql`
   select string_agg(t.name, ';' order by lower(t.name) collate "C", t.name collate "C")

@@ -16,7 +16,7 @@ export const listResponses = (
     item: sql`
       join responses r on r.org_id = ${orgId} and r.id = p.id
       ${itemJoins(sql)}`,
-    json: itemText(sql),
+    json: itemText(sql, orgId),
     total:
       filter.pattern === null
         ? countFiltered(sql, orgId, filter)
@@ -27,7 +27,7 @@ export const listResponses = (
 export const findResponse = (sql: Sql, orgId: OrgId, id: string): Part => {
   const more = sql`',"notes":' || ${notes(sql)}::text || ',"replies":' || ${repliesJson(sql)}::text`;
   return sql`(
-    select '{"data":' || ${itemText(sql, more)} || '}'
+    select '{"data":' || ${itemText(sql, orgId, more)} || '}'
     from responses r ${itemJoins(sql)}
     where r.org_id = ${orgId} and r.id = ${id}
   )`;
@@ -72,7 +72,7 @@ export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
  * A response `r` with the rows of `itemJoins` as JSON, with `more` fields, each after a comma. Takes a third of the time
  * that `row_to_json` takes. `||` is faster than `concat`, but one null part would make the whole item null.
  */
-export const itemText = (sql: Sql, more?: Part): Part => {
+export const itemText = (sql: Sql, orgId: OrgId, more?: Part): Part => {
   const text = (value: Part) => sql`coalesce(to_json(${value})::text, 'null')`;
   return sql`(
     '{"id":"' || r.id::text || '","survey_id":"' || r.survey_id::text || '","score":' || r.score::text
@@ -83,7 +83,7 @@ export const itemText = (sql: Sql, more?: Part): Part => {
     || ',"contact_email":' || ${text(sql`c.email`)} || ',"contact_name":' || ${text(sql`c.name`)}
     || ',"round":' || ${text(sql`r.round`)}
     || ',"survey_name":' || to_json(s.name)::text || ',"survey_type":"' || s.type || '","language":' || ${text(sql`r.language`)}
-    || ',"properties":' || coalesce(r.properties, '{}')::text || ',"tags":' || ${tagsOf(sql)}::text
+    || ',"properties":' || coalesce(r.properties, '{}')::text || ',"tags":' || (${tagsOf(sql, orgId)})::text
     || ',"answers":' || ${answersOf(sql)}
     || ',"state":' || ${text(sql`r.state`)} || ',"owner":' || ${text(ownerOf(sql))}
     || ',"created_at":"' || iso(r.created_at) || '"' ${more ? sql`|| ${more}` : sql``} || '}')`;
@@ -101,12 +101,17 @@ export const itemJoins = (sql: Sql): Part => sql`
     on a.org_id = r.org_id and a.response_id = case
       when r.comment is not null or s.questions <> '[]' then r.id end`;
 
-const tagsOf = (sql: Sql): Part => sql`
-  (select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'color', t.color)
+const tagsOf = (sql: Sql, orgId: OrgId): Part => sql`
+  case when ${isTagged(sql, orgId)} then (select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'color', t.color)
                              order by lower(t.name) collate "C", t.name collate "C"), '[]')
    from response_tags rt
    join tags t on t.org_id = rt.org_id and t.id = rt.tag_id
-   where rt.org_id = r.org_id and rt.response_id = r.id)`;
+   where rt.org_id = r.org_id and rt.response_id = r.id) else '[]' end`;
+
+/** The first check, which Postgres evaluates once per statement, saves most lookups. */
+export const isTagged = (sql: Sql, orgId: OrgId): Part => sql`
+  ((select exists (select from response_tags where org_id = ${orgId}))
+   and exists (select from response_tags rt where rt.org_id = r.org_id and rt.response_id = r.id))`;
 
 const answersOf = (sql: Sql): Part => sql`
   case when s.questions <> '[]' then coalesce((
