@@ -42,7 +42,7 @@ test('a link has its counted answer and its newest mail', async () => {
 
 test('a link finds its response by contact with a plan from an empty table', async () => {
   const own = connect(url, { connections: 1 });
-  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
+  const visit = { kind: 'view', method: 'GET', score: 9 } as const;
   // Postgres keeps a plan after five calls.
   for (let n = 1; n <= 7; n++) await visitPersonalLink(own, `token-${n}`, visit);
   const [prepared] = await own<{ name: string }[]>`
