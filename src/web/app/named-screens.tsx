@@ -35,7 +35,7 @@ type NamedThings<T extends Named, S extends v.GenericSchema> = {
   /** Who uses them, below the heading. */
   about: string;
   empty: { icon: IconName; text: string };
-  /** What a deletion takes away. */
+  /** Explains the effects of a deletion. */
   onDelete: string;
   fields: S;
   list: (orgId: string) => Promise<T[]>;
