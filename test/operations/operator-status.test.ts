@@ -78,8 +78,9 @@ test('emails and deliveries warn when all of a few failed', () => {
   assert.equal(judgeDeliveries([outcome('skipped', 1)]).status, 'ok');
 });
 
-test('watchRequests keeps the newest 20 errors', (t) => {
-  const requests = watchRequests();
+test('watchRequests keeps the newest 20 errors and the load of one hour', (t) => {
+  let time = now.getTime();
+  const requests = watchRequests(() => time);
   t.after(requests.stop);
   const end = (over: object) =>
     requestEnded.publish({
@@ -99,6 +100,17 @@ test('watchRequests keeps the newest 20 errors', (t) => {
     requests.errors().map(({ requestId }) => requestId),
     Array.from({ length: 20 }, (_, at) => `error-${25 - at}`),
   );
-  assert.equal(judgeErrors(requests.errors(), new Date()).status, 'warn');
-  assert.equal(judgeErrors(requests.errors(), new Date(Date.now() + 3_600_000)).status, 'ok');
+  assert.equal(judgeErrors(requests.errors(), now).status, 'warn');
+  assert.equal(judgeErrors(requests.errors(), new Date(time + 3_600_000)).status, 'ok');
+
+  end({ tenant: 'early', ms: 500 });
+  time += 40 * 60_000;
+  end({ tenant: 'early', ms: 100 });
+  end({ tenant: 'late', ms: 300 });
+  assert.deepEqual(requests.busiest(2), [
+    { orgId: 'early', requests: 2, ms: 600, slowestMs: 500 },
+    { orgId: 'late', requests: 1, ms: 300, slowestMs: 300 },
+  ]);
+  time += 20 * 60_000;
+  assert.deepEqual(requests.busiest(1), [{ orgId: 'late', requests: 1, ms: 300, slowestMs: 300 }]);
 });

@@ -8,6 +8,7 @@ import { makeMember, signIn } from '../support/make/session.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
 
 const { db } = await testDatabase();
@@ -54,13 +55,15 @@ test('Operator shows what is wrong and organizations without responses', async (
   for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);
 });
 
-test('Operator shows recent failed requests', async (t) => {
+test('Operator shows recent failed requests and the busiest organizations', async (t) => {
   const requests = watchRequests();
   t.after(requests.stop);
   const own = bareApp(db, { requests });
   own.get('/broken/:secret', () => {
     throw new Error('a bug');
   });
+  const org = await makeOrganization(db, { name: 'Busy Bees' });
+  await (await memberBrowser(db, { app: own, org })).get('/');
   const headers = { 'X-Request-Id': 'request-of-the-night' };
   assert.equal((await own.request('/broken/abc', { headers })).status, 500);
 
@@ -68,6 +71,7 @@ test('Operator shows recent failed requests', async (t) => {
   assert.match(page, /1 request failed in the last hour/);
   assert.match(page, /GET \/broken\/:secret<\/code>[\s\S]*request-of-the-night/);
   assert.ok(!page.includes('/broken/abc'));
+  assert.match(page, new RegExp(`/operator/organizations/${org}"><bdi>Busy Bees`));
 });
 
 test('Operator checks mail server and DNS only when asked', async () => {

@@ -6,7 +6,7 @@ import { Icon, type IconName } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, Facts, type TableColumn } from '../../web/app/lists.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import { FindingRows } from '../mail-screens.tsx';
-import type { Outcome } from './queries.ts';
+import { listOrganizationNames, type Outcome } from './queries.ts';
 import {
   countOf,
   type createSlowChecks,
@@ -17,6 +17,8 @@ import {
   type StatusTools,
 } from './status.ts';
 
+const maxBusiest = 5;
+
 export type Board = Awaited<ReturnType<typeof readBoard>>;
 
 export async function readBoard(
@@ -24,16 +26,24 @@ export async function readBoard(
   slow: ReturnType<typeof createSlowChecks>,
   { runs }: { runs: boolean },
 ) {
-  const [status, result] = await Promise.all([
+  const { db, requests } = tools;
+  const loads = requests?.busiest(maxBusiest) ?? [];
+  const [status, names, result] = await Promise.all([
     examineStatus(tools),
+    listOrganizationNames(
+      db,
+      loads.map(({ orgId }) => orgId),
+    ),
     runs ? slow.run() : slow.latest(),
   ]);
+  const nameOf = new Map(names.map(({ id, name }) => [id, name]));
   return {
     ...status,
     findings: [...status.findings, ...(result?.findings ?? [])],
     slow: result,
     isLate: runs && !result,
-    errors: tools.requests?.errors() ?? [],
+    busiest: loads.map((load) => ({ ...load, name: nameOf.get(load.orgId) ?? load.orgId })),
+    errors: requests?.errors() ?? [],
   };
 }
 
@@ -322,6 +332,32 @@ export const QueuesPart = ({ board: { waiting } }: { board: Board }) => (
     />
   </Part>
 );
+
+export const BusiestPart = ({ board: { busiest } }: { board: Board }) => (
+  <Part id="busiest" title="Slowest organizations">
+    <p class="sub">By total time of requests to this process in the last hour.</p>
+    <Table
+      caption="Slowest organizations"
+      columns={[
+        'Name',
+        { head: 'Requests', number: true },
+        { head: 'Time', number: true },
+        { head: 'Slowest', number: true },
+      ]}
+      rows={busiest.map(({ orgId, name, requests, ms, slowestMs }) => [
+        <a href={`/operator/organizations/${orgId}`}>
+          <bdi>{name}</bdi>
+        </a>,
+        count(requests),
+        formatMs(ms),
+        formatMs(slowestMs),
+      ])}
+      empty="No requests in the last hour."
+    />
+  </Part>
+);
+
+const formatMs = (ms: number) => (ms < 1000 ? `${Math.ceil(ms)} ms` : formatSeconds(ms / 1000));
 
 type TableProps = {
   caption: string;

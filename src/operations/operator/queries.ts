@@ -183,6 +183,11 @@ export async function findDatabaseFacts(sql: Sql): Promise<DatabaseFacts> {
   );
 }
 
+export async function listOrganizationNames(sql: Sql, ids: readonly string[]) {
+  return await sql<{ id: string; name: string }[]>`
+    select id, name from organizations where id = any(${[...ids]}::uuid[])`;
+}
+
 type ServingProcess = { program: string; started_at: Date };
 
 export async function listProcesses(sql: Sql): Promise<ServingProcess[]> {

@@ -43,6 +43,7 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import {
   type Board,
+  BusiestPart,
   Cards,
   ChecksPart,
   ErrorsPart,
@@ -395,7 +396,10 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
       <ChecksPart board={board} />
       <div class="grid half level">
         <QueuesPart board={board} />
-        <ErrorsPart board={board} />
+        <div class="stack">
+          <BusiestPart board={board} />
+          <ErrorsPart board={board} />
+        </div>
       </div>
       <Part id="organizations" title="Organizations">
         <PagedList
