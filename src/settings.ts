@@ -212,6 +212,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
     signIn: shapeSignIn(settings),
     trustedProxies: settings.ASKBACK_TRUSTED_PROXIES,
     securityContact: settings.ASKBACK_SECURITY_CONTACT ?? null,
+    updateUrl: settings.ASKBACK_UPDATE_URL ?? null,
     traceUrl: settings.ASKBACK_TRACE_URL ?? null,
     metrics: {
       token: settings.ASKBACK_METRICS_TOKEN ?? null,
@@ -333,6 +334,7 @@ export const Settings = v.object({
   ...signInSettings,
   ASKBACK_TRUSTED_PROXIES: v.optional(cidrs, ''),
   ASKBACK_SECURITY_CONTACT: v.optional(address('mailto:', 'https:')),
+  ASKBACK_UPDATE_URL: v.optional(address('http:', 'https:')),
   ASKBACK_TRACE_URL: v.optional(
     v.pipe(address('http:', 'https:'), v.includes('{trace_id}', 'must contain {trace_id}')),
   ),

@@ -48,6 +48,7 @@ test('a release contains all published files', () => {
     'CHANGES.md',
     'Containerfile',
     'install.sh',
+    'latest.json',
     'askback-1.2.3-1.x86_64.rpm',
     'askback-1.2.3-compose.tar.gz',
     'askback-1.2.3-helm.tgz',

@@ -54,6 +54,7 @@ export function publish(folder: string, { version, seconds, url }: Publication):
     pack(join(published, `askback-${version}-helm.tgz`), ['ops/helm/**'], 'askback');
     const installer = readFileSync(join(folder, 'ops/install.sh'), 'utf8');
     write('install.sh', url ? installer.replace('@DOWNLOAD_URL@', url) : installer);
+    write('latest.json', `${JSON.stringify({ version })}\n`);
     const changelog = readFileSync(join(folder, 'ops/changelog.md'), 'utf8');
     write('CHANGES.md', changesOf(changelog, version));
   }

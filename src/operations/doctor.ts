@@ -20,14 +20,18 @@ import * as rules from './findings.ts';
 import { type Finding, finding } from './findings.ts';
 import { countUnreadableSecrets, wrongKeySentence } from './health.ts';
 import { findServerFacts, listSenders } from './queries.ts';
+import { examineUpdate } from './update.ts';
 
 export async function examine(
   config: Config,
   { say, dns }: Pick<CommandTools, 'say'> & { dns: Resolver },
   options: { from: readonly string[]; sendsFrom: readonly string[] },
 ) {
-  const { findings, senders, publicUrl, unreadable } = await examineDatabase(config, say);
-  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl));
+  const [{ findings, senders, publicUrl, unreadable }, update] = await Promise.all([
+    examineDatabase(config, say),
+    examineUpdate(config.updateUrl),
+  ]);
+  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl), ...update);
   if (!config.databaseUrl) findings.push(examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },

@@ -11,6 +11,7 @@ import type { Config } from '../../settings.ts';
 import { examineServer } from '../doctor.ts';
 import { examineSenders, type SenderTools } from '../doctor-mail.ts';
 import { type Finding, finding, judgeDisk, judgePublicUrl, judgeReporters } from '../findings.ts';
+import { examineUpdate } from '../update.ts';
 import {
   countDeliveryOutcomes,
   countFailedJobs,
@@ -30,7 +31,7 @@ export type StatusTools = SenderTools & {
   checks: Checks;
   warnings?: Checks;
   requests?: RecentRequests | undefined;
-  settings: Partial<Pick<Config, 'databaseUrl' | 'dataDir'>>;
+  settings: Partial<Pick<Config, 'databaseUrl' | 'dataDir' | 'updateUrl'>>;
 };
 
 const migrations = lazy(readMigrations);
@@ -247,11 +248,12 @@ export function createSlowChecks(tools: StatusTools) {
   let latest: { at: Date; findings: readonly Finding[] } | undefined;
 
   async function examine() {
-    const [reporters, mail] = await Promise.all([
+    const [update, reporters, mail] = await Promise.all([
+      examineUpdate(tools.settings.updateUrl),
       countHarmfulFunctions(tools.db),
       examineSenders(tools, null),
     ]);
-    latest = { at: new Date(), findings: [...judgeReporters(reporters), ...mail] };
+    latest = { at: new Date(), findings: [...update, ...judgeReporters(reporters), ...mail] };
     return latest;
   }
 
