@@ -58,7 +58,7 @@ test('import refuses a missing file or a folder', async () => {
   const { survey } = await ask(db);
   for (const command of [
     ['contact', 'import'],
-    ['import', 'csv'],
+    ['import', 'responses'],
   ]) {
     for (const [path, why] of [
       [join(folder, 'none.csv'), 'no such file'],
@@ -68,6 +68,22 @@ test('import refuses a missing file or a folder', async () => {
       assert.deepEqual([code, stderr], [1, `askback: ${path} cannot be read: ${why}\n`]);
     }
   }
+});
+
+test('import responses adds all rows or none, and nothing twice', async () => {
+  const { survey, events } = await ask(db);
+  const invalid = 'Score,Comment,Created At\n9,Great,2024-03-01\n11,,2024-03-02\n';
+  const refused = await run('import', 'responses', '--survey', survey, file('bad.csv', invalid));
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /bad\.csv has an invalid row\. .*\n.*line 3, column "Score"/);
+
+  const valid = file('good.csv', invalid.replace('11', '0'));
+  const words = ['import', 'responses', '--survey', survey, valid, '--json'];
+  const { imported, passed_over } = JSON.parse((await run(...words)).stdout);
+  assert.deepEqual([imported, passed_over], [2, 0]);
+  const again = JSON.parse((await run(...words)).stdout);
+  assert.deepEqual([again.imported, again.passed_over], [0, 2]);
+  assert.deepEqual(await events(), []);
 });
 
 /** The sample files of a guide, by the heading above them. */
@@ -86,7 +102,7 @@ for (const [heading, csv] of samplesOf('ops/moving-forms.md')) {
     const type = csv.includes('+01:00') ? 'star5' : 'nps';
     const { survey } = await ask(db, { type });
     const path = file('sample.csv', csv);
-    const { code, stderr } = await run('import', 'csv', '--survey', survey, path);
+    const { code, stderr } = await run('import', 'responses', '--survey', survey, path);
     assert.deepEqual([code, stderr], [0, '']);
     const [made] = await db`
       select count(*)::int as responses, count(comment)::int as comments,

@@ -3,15 +3,25 @@ import { commandWriter } from '../audit/acts.ts';
 import { databaseCommand, readCsvFile, sheetOption } from '../command-tools.ts';
 import { createProgress, flag, id, OneOf, option, optional } from '../lib/cli/command.ts';
 import { TimeZone } from '../organizations/manage.ts';
+import { totalOf } from '../survey-types.ts';
 import { getSurvey } from '../surveys/queries.ts';
 import { importExport, openExport } from './import.ts';
 import { reportText } from './report.ts';
 import { askNicely, delighted, type FormerService, fileKinds, otherService } from './rows.ts';
 
 const importOf = (service: FormerService) =>
-  databaseCommand({
+  importCommand(service, {
     name: `import ${service.name.toLowerCase()}`,
-    does: `imports responses, people, unsubscribes or bounces from a file: ${service.name}`,
+    does: `imports responses, people, unsubscribes or bounces from an export of ${service.name}`,
+    allOrNone: false,
+  });
+
+type ImportCommand = { name: string; does: string; allOrNone: boolean };
+
+const importCommand = (service: FormerService, { name, does, allOrNone }: ImportCommand) =>
+  databaseCommand({
+    name,
+    does,
     options: {
       survey: id('the survey'),
       as: optional(
@@ -28,14 +38,16 @@ const importOf = (service: FormerService) =>
     async run(db, { survey, as, ...options }, { tools }) {
       const { 'dry-run': dryRun, 'time-zone': zone = 'UTC' } = options;
       const { org_id: orgId, type } = await getSurvey(db, survey);
-      const { name, text: content } = await readCsvFile(tools, options);
-      const opened = await openExport(service, { name, pieces: () => [content] }, as);
+      const { name: fileName, text: content } = await readCsvFile(tools, options);
+      const source = { name: fileName, pieces: () => [content] };
+      const opened = await openExport(service, source, as);
       const writer = { ...commandWriter(orgId), surveyId: survey, author: service.name };
       const report = await importExport({ db, onProgress: createProgress('rows') }, writer, {
         export: opened,
         type,
         zone,
         dryRun,
+        allOrNone,
       });
       const { file, inFile, before, after, imported, seconds } = report;
       const data = {
@@ -50,6 +62,9 @@ const importOf = (service: FormerService) =>
           bounced: file.bounced,
         },
         new: imported,
+        imported: imported.responses,
+        passed_over: totalOf(file.responses) - imported.responses,
+        erased: imported.erased,
         left_out: file.passed,
         not_understood: file.unclear,
         unclear: file.shown,
@@ -61,4 +76,12 @@ const importOf = (service: FormerService) =>
     },
   });
 
-export const importCommands = [importOf(delighted), importOf(askNicely), importOf(otherService)];
+export const importCommands = [
+  importCommand(otherService, {
+    name: 'import responses',
+    does: 'imports past responses with their times from a CSV file, all or none',
+    allOrNone: true,
+  }),
+  importOf(delighted),
+  importOf(askNicely),
+];

@@ -46,7 +46,13 @@ export type ImportReport = {
 };
 
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
-type ImportOptions = { type: SurveyType; zone: string; dryRun: boolean };
+type ImportOptions = {
+  type: SurveyType;
+  zone: string;
+  dryRun: boolean;
+  /** Refuses a file with an invalid row. */
+  allOrNone?: boolean;
+};
 
 /**
  * Imports an export of a former service. The first pass only reads the whole file, so that a file without a usable row
@@ -55,11 +61,12 @@ type ImportOptions = { type: SurveyType; zone: string; dryRun: boolean };
 export async function importExport(
   { db, onProgress }: ImportTools,
   writer: ImportWriter,
-  { export: opened, type, zone, dryRun }: ImportOptions & { export: Export },
+  { export: opened, type, zone, dryRun, allOrNone = false }: ImportOptions & { export: Export },
 ): Promise<ImportReport> {
   const began = performance.now();
   const rules = { type, zone, now: Date.now() };
   const { counts: file, samples } = await checkExport(opened, rules);
+  if (allOrNone && !dryRun) refuseUnclear(opened, file);
   const before = await tallyOf(db, writer);
   const total = countUnderstood(file);
   const imported = dryRun
@@ -93,11 +100,22 @@ async function tallyOf(db: Db, { orgId, surveyId }: ImportWriter) {
 function refuseUnusable({ name }: Export, file: FileCounts) {
   if (countUnderstood(file) > 0) return;
   if (file.rows === 0) throw new Refusal('invalid', `${name} has no rows. ${untouched}`);
-  const lines = file.shown.map((cell) => `\n  ${sentenceOfCell(name, cell)}`).join('');
   const others = file.otherTypes.map((type) => JSON.stringify(type)).join(', ');
   const types = others && `: its responses have the type ${others}, which differs from the survey`;
-  throw new Refusal('invalid', `no row of ${name} can be imported${types}. ${untouched}${lines}`);
+  throw new Refusal(
+    'invalid',
+    `no row of ${name} can be imported${types}. ${untouched}${unclearLines(name, file)}`,
+  );
 }
+
+function refuseUnclear({ name }: Export, file: FileCounts) {
+  if (file.unclear === 0) return;
+  const rows = file.unclear === 1 ? 'an invalid row' : `${file.unclear} invalid rows`;
+  throw new Refusal('invalid', `${name} has ${rows}. ${untouched}${unclearLines(name, file)}`);
+}
+
+const unclearLines = (name: string, { shown }: FileCounts) =>
+  shown.map((cell) => `\n  ${sentenceOfCell(name, cell)}`).join('');
 
 export const sentenceOfCell = (file: string, { line, column, complaint }: UnclearCell) =>
   `${file}, line ${line}, column ${JSON.stringify(column)}: ${complaint}`;

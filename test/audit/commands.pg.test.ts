@@ -61,7 +61,7 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
     act: 'people.imported',
     words: async ({ org }) => ['--org', org, file('email\nbo@people.test')],
   },
-  'import csv': {
+  'import responses': {
     act: 'responses.imported',
     words: async ({ survey }) => [
       '--survey',

@@ -24,7 +24,7 @@ function file(name: string, content: string | Uint8Array) {
   return path;
 }
 
-type Service = 'delighted' | 'asknicely' | 'csv';
+type Service = 'delighted' | 'asknicely' | 'responses';
 
 /** Runs the import, and removes the name of the folder from its messages. */
 async function take(service: Service, survey: string, ...words: string[]) {
@@ -139,7 +139,7 @@ test('columns named question:TEXT become answers to questions of that text', asy
 9,2024-03-01,ann@people.test,4,"Fresh
 beans",pro
 `;
-  assert.equal((await take('csv', survey, file('own.csv', text))).code, 0);
+  assert.equal((await take('responses', survey, file('own.csv', text))).code, 0);
   const [row] = await db`
     select answers_of(s.questions, a.answers) as answers, r.properties
     from responses r
