@@ -90,9 +90,9 @@ function importPage(status: string, isOne = false, act = '') {
     const after = { '2025-03': march, '2025-04': { ...april, promoters: 379, score_sum: 4978 } };
     const { id } = one(
       await db<{ id: string }[]>`
-        insert into imports (org_id, service, survey_id, type, time_zone, status, reason, actor, before, after)
+        insert into imports (org_id, service, survey_id, type, time_zone, status, reason, actor, after)
         values (${full.id}, 'delighted', ${status === 'checked' ? null : survey!.id}, 'nps', 'Europe/Berlin', ${status},
-                ${status === 'failed' ? 'an unexpected error stopped it' : null}, '{}', '{}', ${db.json(after)})
+                ${status === 'failed' ? 'an unexpected error stopped it' : null}, '{}', ${db.json(after)})
         returning id`,
     );
     const done = status === 'failed' ? 640 : 1314;
