@@ -33,13 +33,16 @@ export async function replay(
   return { replayed: await deliverAgain(tools, writer, request) };
 }
 
-/** The new deliveries get the trace of the request. */
+/** The new deliveries get their own trace, linked to the original traces. */
 async function deliverAgain({ db }: ReplayTools, writer: Writer, request: Traced & Originals) {
   return await inSpan(
     { traceparent: request.traceparent ?? null, agoMs: 0 },
     () => enqueueSpan('webhooks.deliver'),
-    async ({ traceparent }) =>
-      await inTransaction(db, (tx) => copy(tx, writer, { ...request, traceparent })),
+    async ({ traceparent, link }) => {
+      const copied = await inTransaction(db, (tx) => copy(tx, writer, { ...request, traceparent }));
+      for (const original of copied.traceparents) link(original);
+      return copied.count;
+    },
   );
 }
 
@@ -72,8 +75,8 @@ async function copy(
       code: 'webhook_inactive',
     });
   }
-  const deliveries = await copyDeliveries(tx, orgId, request);
-  if (deliveries === 0) return 0;
+  const copied = await copyDeliveries(tx, orgId, request);
+  if (copied.count === 0) return copied;
   await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
   const act: Omit<AuditedAct, 'orgId' | 'actor'> =
     'deliveryId' in request
@@ -85,11 +88,13 @@ async function copy(
       : {
           act: 'webhook.replayed',
           target: { kind: 'webhook', id: webhookId },
-          details: { since: request.since.toISOString(), deliveries },
+          details: { since: request.since.toISOString(), deliveries: copied.count },
         };
   await recordAct(tx, { ...writer, ...act });
-  return deliveries;
+  return copied;
 }
+
+const maxLinks = 20;
 
 /**
  * Copies deliveries and extends the retention of their events. Ids use the clock instead of the start of the
@@ -111,7 +116,7 @@ async function copyDeliveries(
         where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${which.deliveryId}`
       : missedDeliveries(sql, { orgId, webhookId, since: which.since });
   return one(
-    await sql<{ count: number }[]>`
+    await sql<{ count: number; traceparents: string[] }[]>`
       with original as materialized (
         ${originals}
       ), used as (
@@ -134,6 +139,9 @@ async function copyDeliveries(
         ) d
         returning 1
       )
-      select count(*)::int as count from copied`,
-  ).count;
+      select (select count(*)::int from copied) as count,
+             array(select distinct traceparent from original
+                   where traceparent is not null
+                   limit ${maxLinks}) as traceparents`,
+  );
 }

@@ -23,6 +23,7 @@ export type SpanEnd = { attributes: Attributes; failed: boolean };
 type OwnSpan = {
   traceparent: string | null;
   ended: (describe: () => SpanEnd) => void;
+  link: (traceparent: string) => void;
 };
 
 let tracer: Tracer | undefined;
@@ -39,14 +40,18 @@ export async function inSpan<Result>(
   describe: () => SpanDescription,
   work: (own: OwnSpan) => Promise<Result>,
 ): Promise<Result> {
-  if (!tracer) return await work({ traceparent: cause.traceparent, ended: () => {} });
+  if (!tracer) return await work({ traceparent: cause.traceparent, ended: ignore, link: ignore });
   const span = startSpan(describe(), cause);
   let end: SpanEnd = { attributes: {}, failed: false };
   const ended = (describeEnd: () => SpanEnd) => {
     end = describeEnd();
   };
   try {
-    return await work({ traceparent: traceparentOfSpan(span), ended });
+    return await work({
+      traceparent: traceparentOfSpan(span),
+      ended,
+      link: (other) => void link(span, other),
+    });
   } catch (error) {
     end = { attributes: { [errorType]: kindOf(error) }, failed: true };
     throw error;
@@ -54,6 +59,8 @@ export async function inSpan<Result>(
     endSpan(span, end);
   }
 }
+
+const ignore = () => {};
 
 /** Call only while tracing. `began` is an earlier `performance.now()`. */
 export function startSpan(

@@ -95,7 +95,7 @@ const StatusViews = ({ search, status, here }: SurveyListFilter & { here: string
   />
 );
 
-const icons = { number: 'gauge', face: 'smile', star: 'star', thumb: 'thumbs-up' } as const;
+const iconOf = { number: 'gauge', face: 'smile', star: 'star', thumb: 'thumbs-up' } as const;
 
 function cellsOf(survey: ListedSurvey, here: string) {
   const { id, name, question_text, type, audience, status, sent, responded, created_at } = survey;
@@ -103,7 +103,7 @@ function cellsOf(survey: ListedSurvey, here: string) {
   return [
     <div class="person">
       <span class="badge">
-        <Icon name={audience ? 'users' : icons[typeFacts(type).control]} />
+        <Icon name={audience ? 'users' : iconOf[typeFacts(type).control]} />
       </span>
       <div>
         <a class="plain" href={`${here}/${id}`}>
