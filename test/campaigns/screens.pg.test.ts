@@ -123,6 +123,7 @@ test('rejects invalid times and paces and keeps the input', async () => {
   for (const form of [
     { when: 'at', send_at: '2020-01-01T09:00', per_hour: '60' },
     { when: 'at', send_at: '', per_hour: '60' },
+    { when: 'at', send_at: '2099-01-01T24:00', per_hour: '60' },
     { when: 'now', per_hour: '0' },
   ]) {
     const answer = await post(`${path}/send`, form);

@@ -504,7 +504,7 @@ export const SendFormFields = v.object({
   send_at: optionalText(
     v.pipe(
       v.string(),
-      v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/, 'must be a date and time'),
+      v.regex(/^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d(:\d\d)?$/, 'must be a date and time'),
       v.check(isInCalendar, 'must be a time that exists'),
     ),
   ),
