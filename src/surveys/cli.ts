@@ -57,9 +57,15 @@ const commonOptions = {
   fields: optional(
     v.string(),
     'FILE',
-    'all other fields as JSON, named as in the API: subject, intro, questions, reminders and so on; - is standard input',
+    'all other fields as JSON, named as in the API: subject, intro, texts, reminders and so on; - is standard input',
   ),
 };
+
+const questionsOption = optional(
+  v.string(),
+  'FILE',
+  'its follow-up questions as a JSON list, as in the API; - is standard input',
+);
 
 const create = command({
   name: 'survey create',
@@ -73,6 +79,7 @@ const create = command({
     type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale (nps)'),
     audience: optional(OneOf(['employee']), 'employee', 'an nps survey that asks employees'),
     ...commonOptions,
+    questions: questionsOption,
     draft: flag('create a draft, which cannot be sent or answered until you open it'),
   },
   async run(tools: CommandTools, options) {
@@ -105,6 +112,7 @@ const update = command({
       'its scale; cannot change once there are responses',
     ),
     ...withoutDefaults(commonOptions),
+    questions: questionsOption,
   },
   async run(tools: CommandTools, options) {
     const change = await readOptions(options, SurveyChangeInput);
@@ -159,25 +167,31 @@ type FieldOptions = {
   question?: string | undefined;
   draft?: boolean | undefined;
   fields?: string | undefined;
+  questions?: string | undefined;
 } & Readonly<Record<string, unknown>>;
 
 async function readOptions<const S extends v.GenericSchema>(options: FieldOptions, schema: S) {
-  const { org, id, question, fields, draft, ...rest } = options;
+  const { org, id, question, questions, fields, draft, ...rest } = options;
   const named = Object.entries({ ...rest, 'question-text': question })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name.replaceAll('-', '_'), value]);
   const status = draft ? { status: 'draft' } : {};
   return parse(schema, {
     ...(await readFields(fields)),
+    ...(questions !== undefined && { questions: await readJson(questions) }),
     ...Object.fromEntries(named),
     ...status,
   });
 }
 
+async function readJson(file: string): Promise<unknown> {
+  const { text, name } = await readTextFile(file);
+  return parseJson(text, (where) => `${name} is not JSON${where}`);
+}
+
 async function readFields(file: string | undefined): Promise<object> {
   if (file === undefined) return {};
-  const { text, name } = await readTextFile(file);
-  const value = parseJson(text, (where) => `${name} is not JSON${where}`);
+  const value = await readJson(file);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new Refusal('invalid', `${file} must contain a JSON object`);
 }

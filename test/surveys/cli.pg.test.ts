@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeOrganization } from '../support/make/rows.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { askback, secretKey } from '../support/processes/program.ts';
 
@@ -15,16 +15,16 @@ const acts = async (org: string) =>
     (row) => `${row['actor_kind']} ${row['act']}`,
   );
 
-function fieldsFile(fields: object) {
+function jsonFile(value: object) {
   const file = join(mkdtempSync(join(tmpdir(), 'survey-')), 'fields.json');
-  writeFileSync(file, JSON.stringify(fields));
+  writeFileSync(file, JSON.stringify(value));
   return file;
 }
 
 test('survey create reads fields from a file, and options override them', async () => {
   const org = await makeOrganization(db);
   const texts = { de: { question_text: 'Zufrieden?' } };
-  const fields = fieldsFile({
+  const fields = jsonFile({
     texts,
     reminders: [{ after_days: 3 }],
     reply_to: 'file@acme.test',
@@ -68,4 +68,14 @@ test('survey create reads fields from a file, and options override them', async 
     },
   );
   assert.deepEqual(await acts(org), ['command survey.created']);
+});
+
+test('survey update reads the questions from a file', async () => {
+  const org = await makeOrganization(db);
+  const survey = await makeSurvey(db, org);
+  const file = jsonFile([{ kind: 'text', text: 'Why?' }]);
+  const { code, stderr } = await run('survey', 'update', '--id', survey, '--questions', file);
+  assert.equal(code, 0, stderr);
+  const [row] = await db`select questions from surveys where id = ${survey}`;
+  assert.partialDeepStrictEqual(row?.['questions'], [{ kind: 'text', text: 'Why?' }]);
 });
