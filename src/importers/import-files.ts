@@ -3,7 +3,7 @@ import { maxUploadBytes, runInUploadSlot } from '../contacts/upload.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
 import { decodeStream } from '../lib/cli/files.ts';
-import { readWorkbook } from '../lib/cli/workbook.ts';
+import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
 import { type Db, inTransaction, json, type Sql } from '../lib/db/db.ts';
 import type { UploadedFile } from '../lib/http/multipart.ts';
 import type { JobRun } from '../lib/queue/task.ts';
@@ -113,10 +113,11 @@ async function storeFile(
   { name, chunks }: UploadedFile,
   store: (name: string, text: Text) => Promise<void>,
 ) {
+  const { first, all } = await peek(chunks);
   try {
-    if (!/\.xlsx$/i.test(name)) return await store(name, decodeStream(chunks));
+    if (!isZip(first)) return await store(name, decodeStream(all));
     await runInUploadSlot(orgId, async () => {
-      const sheets = await readWorkbook(await readAtMost(chunks, maxUploadBytes));
+      const sheets = await readWorkbook(await readAtMost(all, maxUploadBytes));
       for (const sheet of sheets) {
         const title = oneLine(sheet.name);
         await store(sheets.length === 1 ? name : `${name}, sheet ${title}`, sheet.pieces);
@@ -141,6 +142,17 @@ async function storeText(
     await insertImportChunk(db, id, { file, place: place++, chunk });
   }
   await changeFile(db, id, file, { bytes });
+}
+
+/** Reads the first bytes, because the name of a file may have a wrong ending. */
+async function peek(chunks: AsyncIterable<Uint8Array>) {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const { value: first = new Uint8Array() } = await iterator.next();
+  async function* all() {
+    yield first;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return { first, all: all() };
 }
 
 async function readAtMost(chunks: AsyncIterable<Uint8Array>, maxBytes: number) {

@@ -246,6 +246,17 @@ test('each sheet of a workbook is imported as a file', async () => {
   assert.equal(contact?.['name'], 'Ann Böhm');
 });
 
+test('an import reads a file by its bytes when its name is wrong', async () => {
+  const { org, check, start } = await scene();
+  const sheets = [{ name: 'Scores', rows: cellsOf('Score,Created At\n9,2025-01-01\n') }];
+  const files = {
+    'book.csv': makeZip(workbookParts({ sheets })),
+    'text.xlsx': 'Score,Created At\n3,2025-01-02\n',
+  };
+  await start(await check(files, { service: 'csv' }));
+  assert.equal((await countIn(org))['responses'], 2);
+});
+
 test('a workbook with too many sheets is refused', async () => {
   const { org, upload } = await scene();
   const sheets = Array.from({ length: 12 }, (_, at) => ({ name: `S${at}`, rows: cellsOf('a') }));
