@@ -43,6 +43,9 @@ export async function proveByPasskey(
 /** Loaded on first use, because loading takes a tenth of the whole start. */
 const library = () => import('@simplewebauthn/server');
 
+/** Enough for a person's devices, and limits what a stolen session could add. */
+const maxPasskeys = 20;
+
 /** EdDSA, ES256 and RS256. Node marks newer ones as experimental. */
 const algorithms = [-8, -7, -257];
 
@@ -88,6 +91,10 @@ export async function addPasskey(
   const public_key = Buffer.from(publicKey);
   const passkey = { id, member_id: memberId, public_key, counter, name, transports };
   return await inTransaction(db, async (tx) => {
+    if ((await listPasskeys(tx, memberId)).length >= maxPasskeys) {
+      const text = `An account has at most ${maxPasskeys} passkeys. Remove one first.`;
+      throw new Refusal('conflict', text, { code: 'too_many_passkeys' });
+    }
     const { count } = await tx`insert into passkeys ${tx(passkey)} on conflict do nothing`;
     if (count === 0) return false; // it belongs to another member
     await recordAccountAct(tx, { memberId, actor, act: 'member.passkey_added' });

@@ -136,6 +136,22 @@ for (const spoil of [
   });
 }
 
+test('addPasskey refuses another passkey when the account has twenty', async () => {
+  const id = await makeMember(db);
+  await db`
+    insert into passkeys (id, member_id, name, public_key)
+    select 'key-' || n || ${id}, ${id}, 'Key ' || n, '\\x00' from generate_series(1, 20) n`;
+  const options = await createRegistrationOptions(tools, {
+    id,
+    email: 'ann@acme.test',
+    name: 'Ann',
+  });
+  const credential = createAuthenticator(relyingParty.origin).create(options);
+  const own = { memberId: id, actor: commandActor() };
+  const added = addPasskey(tools, own, { credential, challenge: options.challenge, name: 'Phone' });
+  await assert.rejects(added, { kind: 'conflict', code: 'too_many_passkeys' });
+});
+
 test('only its member can remove a passkey', async () => {
   const { id, own, key } = await memberWithPasskey({ password_hash: 'a hash' });
   const memberId = await makeMember(db, { password_hash: 'a hash' });
