@@ -12,6 +12,7 @@ import { hashPassword } from '../../src/members/password.ts';
 import { createResetLink } from '../../src/members/reset.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
+import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { noticeOf } from '../support/probe/notice.ts';
@@ -167,6 +168,19 @@ test('the form refuses a wrong email and asks for a recent proof', async () => {
   assert.equal(old.headers.get('Location'), '/account/prove?next=%2Faccount%2Femail');
   await member.post('/account/email', { email: newAddress() });
   assert.equal((await db`select from member_links where member_id = ${member.id}`).length, 0);
+});
+
+test('the form refuses a member who only has single sign-on', async () => {
+  const oidc = { name: 'Keycloak', issuer: 'https://idp.test' };
+  const settings = { ...testSettings, signIn: { byPassword: true, oidc } } as never;
+  const sso = { sso_issuer: oidc.issuer, sso_subject: randomUUID() };
+  const member = await signedInMember(sso);
+  const browser = visitorBrowser(bareApp(db, { settings }), member.cookies());
+  assert.match(await (await browser.get('/account/email')).text(), /New email/);
+  await db`update members set password_hash = null where id = ${member.id}`;
+  const refused = await browser.post('/account/email', { email: newAddress() });
+  assert.equal(refused.status, 403);
+  assert.match(await refused.text(), /You sign in only with Keycloak/);
 });
 
 test('a member accepts invitations to the new email only', async () => {

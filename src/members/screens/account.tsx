@@ -342,8 +342,12 @@ const EmailForm = v.object({ email: EmailField });
 /** `/account/email`: changed by a link that is mailed to the new address. */
 const emailScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
-    .get('/', recentProof, (c) => showNewEmail(c))
+    .get('/', recentProof, async (c) => {
+      await requireOwnSignIn(c, tools);
+      return showNewEmail(c);
+    })
     .post('/', recentProof, async (c) => {
+      await requireOwnSignIn(c, tools);
       const form = await readForm(c, EmailForm);
       if (form.errors) return showNewEmail(c, form);
       const { id: memberId, email: current } = c.var.member;
@@ -364,6 +368,18 @@ const emailScreens = (tools: MemberTools) =>
       await changeEmail(tools.db, ownAccount(c), c.req.param('token'));
       return redirectToAccount(c, 'Email changed. Sign in with it from now on.');
     });
+
+/**
+ * A member who can only sign in at the provider keeps its email. With another one, "Forgot password?" would let the
+ * member in after removal at the provider.
+ */
+async function requireOwnSignIn(c: Context<MemberEnv>, { db, settings }: MemberTools) {
+  const { byPassword, oidc } = settings.signIn;
+  const { hasPassword, passkeys, ssoIssuer } = await readProofs(db, c.var.member.id);
+  if (!ssoIssuer || passkeys > 0 || (byPassword && hasPassword)) return;
+  const text = `You sign in only with ${oidc?.name ?? 'single sign-on'}, so your email comes from there. To change it here, add a passkey${byPassword ? ' or set a password' : ''} first.`;
+  throw new Refusal('forbidden', text);
+}
 
 function showNewEmail(c: Context<MemberEnv>, form = emptyForm()) {
   const body = (
