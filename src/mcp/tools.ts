@@ -193,7 +193,7 @@ const hashOf = (contacts: readonly unknown[]): string =>
 
 const sortKeys = (_: string, part: unknown) =>
   typeof part === 'object' && part !== null && !Array.isArray(part)
-    ? Object.fromEntries(Object.entries(part).sort())
+    ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
     : part;
 
 const Day = v.pipe(

@@ -253,6 +253,13 @@ const orgId = randomUUID();
 const input = { survey_id: randomUUID(), contacts: [{ email: 'ben@people.test' }] };
 const tenMinutesMs = 600_000;
 
+test('confirm compares contacts with a property named toString', () => {
+  const properties = { toString: 1, plan: 'gold' };
+  const [email, other] = ['ben@people.test', { plan: 'gold', toString: 1 }];
+  const confirm = confirmWord(secrets, orgId, { ...input, contacts: [{ email, properties }] });
+  checkConfirm(secrets, orgId, { ...input, contacts: [{ properties: other, email }], confirm });
+});
+
 for (const [ms, isTooOld] of [
   [0, false],
   [tenMinutesMs, false],
