@@ -88,6 +88,7 @@ test('Operator checks mail server and DNS only when asked', async () => {
   assert.ok(asked.length > 0);
   const lookups = asked.length;
   assert.match(await page('/operator'), findings);
+  assert.match(await page('/operator?check=now'), findings);
   assert.equal(asked.length, lookups, 'the result is kept');
 });
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { withinMs } from '../../lib/async/deadline.ts';
+import { cacheWithTtl } from '../../lib/async/cache-with-ttl.ts';
 import { lazy } from '../../lib/async/memoize.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readMigrations, schemaState } from '../../lib/db/migrate.ts';
@@ -241,7 +241,8 @@ export function formatSeconds(seconds: number): string {
     : `${Math.round(seconds / 86_400)} days`;
 }
 
-const slowTimeoutMs = 20_000;
+/** Limits DNS lookups, and the time that the page waits for them. */
+const cacheOptions = { ttlMs: 15_000, timeoutMs: 20_000 };
 
 /** Checks the mail server, DNS and reporters. These checks take seconds, so they only run when an operator asks. */
 export function createSlowChecks(tools: StatusTools) {
@@ -258,8 +259,8 @@ export function createSlowChecks(tools: StatusTools) {
   }
 
   return {
-    /** Undefined if they take too long. */
-    run: () => withinMs(examine(), slowTimeoutMs, () => undefined),
+    /** Undefined if they take too long or fail. */
+    run: cacheWithTtl(examine, cacheOptions),
     latest: () => latest,
   };
 }
