@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { availableParallelism } from 'node:os';
 import { createSemaphore, nextLine, type Semaphore } from '../async/semaphore.ts';
 import { type Db, inReadTransaction, one, poolBusy, type Sql } from './db.ts';
 
@@ -157,18 +158,19 @@ const largePool = 8;
 /**
  * Gives a group at most half of the connections, so that another group always finds a free connection. Ungrouped
  * requests and the service go first, with up to a quarter each. One connection stays free to cancel statements. A group
- * runs costly statements on an eighth of the connections: half of the processors, as a pool has four for each of them.
+ * runs costly statements on half of the processors, at four connections for each of them. A larger pool adds no processor.
  */
-export function createPoolSlots(connections: number) {
+export function createPoolSlots(connections: number, processors = availableParallelism()) {
   const max = Math.floor(connections / 4);
   const kept = connections < largePool ? 0 : 1;
   const first = [ungroupedRequests, serviceWork].map((name) => ({ name, max, kept }));
   const slots = Math.max(connections - 1, 1);
   const reserve = slots - first.length * kept - Math.floor(connections / 2);
   const forConnections = createSemaphore({ slots, reserve, first });
+  const forProcessors = Math.min(connections, 4 * processors);
   const costly = createSemaphore({
-    slots: Math.max(2, Math.floor(connections / 2)),
-    maxPerGroup: Math.max(1, Math.floor(connections / 8)),
+    slots: Math.max(2, Math.floor(forProcessors / 2)),
+    maxPerGroup: Math.max(1, Math.floor(forProcessors / 8)),
   });
   return {
     ...forConnections,

@@ -16,10 +16,10 @@ import { until } from '../../support/probe/until.ts';
 const { db: outside, url } = await testDatabase();
 
 /** A pool with the fair sharing of the service. */
-function ownPool(t: TestContext, { connections = 8 } = {}) {
+function ownPool(t: TestContext, { connections = 8, processors = 2 } = {}) {
   const pool = connect(url, { connections });
   t.after(() => pool.end({ timeout: 0 }));
-  const slots = createPoolSlots(connections);
+  const slots = createPoolSlots(connections, processors);
   const service = shareFairly(pool, slots, serviceWork);
   return { slots, requests: shareFairly(pool, slots), service };
 }
@@ -83,6 +83,12 @@ for (const [connections, one, all, service, mixed] of [
     assert.equal(countHeld(connections, [ungroupedRequests, ...many]).busy, mixed);
   });
 }
+
+test('a pool runs no more costly statements than its processors allow', () => {
+  const { costly } = createPoolSlots(500, 2);
+  for (const group of ['a', 'a', 'b', 'c', 'd', 'e']) void costly.acquire(group);
+  assert.deepEqual(costly.counts(), { total: 4, held: 4, waiting: 2, groups: 5 });
+});
 
 test('other organizations, lookups and the service do not wait for a crowd', async (t) => {
   const { slots, requests, service } = ownPool(t);
@@ -249,8 +255,8 @@ test('Postgres ends the statements of callers that have gone', async (t) => {
   assert.equal(await quick(requests), 1);
 });
 
-test('costly statements of a group take an eighth of the connections', async (t) => {
-  const { slots, requests } = ownPool(t, { connections: 16 });
+test('costly statements of a group take half of the processors', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 16, processors: 4 });
   const { wait, waitingIs, release } = await heldLock();
   const crowd = times(30, () => inGroup('crowd', () => costly(requests, never, wait)));
   await waitingIs(2);
