@@ -59,10 +59,10 @@ export function createRedactionWorker(
     /** Undefined if the analysis failed. */
     analyze: async <Result>(remark: { orgId: string }) =>
       (await run<Result>('analyze', remark.orgId, remark)).value,
-    /** Parses a bounce message. Undefined if that failed. The mail server retries while the thread is late. */
+    /** Parses a bounce message. Undefined if that failed or took too long. The mail server retries if it has not started. */
     async report<Result>(orgId: string, message: Uint8Array) {
       const { value, why } = await run<Result>('report', orgId, message);
-      if (why === 'failed' || why === undefined) return value;
+      if (why !== 'busy' && why !== 'stopped') return value;
       throw unavailable(errorCodes.unavailable.error, { retryInSeconds: 5 });
     },
     stop: worker.stop,

@@ -16,7 +16,8 @@ export type WorkerOptions = {
 type WorkerTask = { name: string; input: unknown; group: string; limitMs: number };
 
 export class WorkerError extends Error {
-  readonly kind: 'timeout' | 'stopped' | 'failed';
+  /** `busy`: the limit passed before the task started. */
+  readonly kind: 'busy' | 'timeout' | 'stopped' | 'failed';
 
   constructor(kind: WorkerError['kind'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -41,11 +42,16 @@ export function createWorker({ program, heapMb }: WorkerOptions) {
 
   async function run({ name, input, group, limitMs }: WorkerTask): Promise<unknown> {
     const limit = AbortSignal.timeout(limitMs);
+    let hasStarted = false;
+    const start = () => {
+      hasStarted = true;
+      return perform({ name, input }, limit);
+    };
     try {
-      return await slots.run(group, () => perform({ name, input }, limit), limit);
+      return await slots.run(group, start, limit);
     } catch (error) {
       if (isStopped) throw new WorkerError('stopped', 'the worker has stopped', { cause: error });
-      throw asWorkerError(error, { name, limit });
+      throw asWorkerError(error, { name, limit, late: hasStarted ? 'timeout' : 'busy' });
     }
   }
 
@@ -127,10 +133,12 @@ function startThread(program: ThreadProgram, { heapMb, onExit }: ThreadOptions) 
 const permissionsFor = (program: ThreadProgram) =>
   typeof program === 'string' ? ['--permission'] : ['--permission', '--allow-fs-read=*'];
 
-function asWorkerError(error: unknown, { name, limit }: { name: string; limit: AbortSignal }) {
+type Failure = { name: string; limit: AbortSignal; late: 'busy' | 'timeout' };
+
+function asWorkerError(error: unknown, { name, limit, late }: Failure) {
   if (error instanceof WorkerError) return error;
   if (limit.aborted && error === limit.reason) {
-    return new WorkerError('timeout', `the task ${name} took too long`);
+    return new WorkerError(late, `the task ${name} took too long`);
   }
   return new WorkerError('failed', `the task ${name} failed`, { cause: error });
 }
