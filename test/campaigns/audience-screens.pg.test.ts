@@ -85,11 +85,16 @@ test('everyone in the directory can be asked at a later time', async () => {
   assert.match(campaign, /Recipients are chosen when it starts/);
 });
 
-test('a send to a deleted segment is not found', async () => {
+test('a send to a deleted segment asks for another audience', async () => {
   const { org, path, segment, by, get, post } = await scene();
   await deleteSegment(db, by, segment.id);
   assert.equal((await get(`${path}/send?audience=${segment.id}`)).status, 404);
-  assert.equal((await post(`${path}/send`, { when: 'now', audience: segment.id })).status, 404);
+  const refused = await post(`${path}/send`, { when: 'now', audience: segment.id });
+  assert.equal(refused.status, 422);
+  const html = await refused.text();
+  assert.match(textOf(html), /This segment was deleted. Choose another audience./);
+  assert.match(html, /<option value="[^"]+" selected[^>]*>A deleted segment</);
+  assert.doesNotMatch(html, /Send<\/button>/);
   assert.equal((await db`select from campaigns where org_id = ${org}`).length, 0);
 });
 

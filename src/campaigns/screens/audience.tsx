@@ -23,6 +23,7 @@ export function filterOf(choice: string, segments: readonly Segment[]) {
 }
 
 export const pendingContacts = 'Pending contacts';
+export const segmentDeleted = 'This segment was deleted. Choose another audience.';
 
 /** Keeps a selected segment as an option after its deletion, so that a form never falls back to another audience. */
 export function audienceOptions(

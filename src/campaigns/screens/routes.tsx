@@ -22,7 +22,7 @@ import {
 } from '../campaign.ts';
 import { findCampaign, findRun } from '../queries.ts';
 import { exportResults } from '../results.ts';
-import { audienceOf, filterOf } from './audience.tsx';
+import { audienceOf, filterOf, segmentDeleted } from './audience.tsx';
 import { showCampaign, showStop } from './campaign.tsx';
 import { readStart, SendFormFields, showSend } from './send.tsx';
 
@@ -48,7 +48,8 @@ export const campaignScreens = (tools: AdvanceTools) => {
       const send_at = await readStart(tools.db, editor.orgId, form.values);
       if (typeof send_at === 'string') return await refuse('send_at', send_at);
       const segments = await listSegments(tools.db, editor.orgId);
-      if (!filterOf(form.values.audience, segments).isKnown) throw notFound('segment');
+      if (!filterOf(form.values.audience, segments).isKnown)
+        return await refuse('audience', segmentDeleted);
       try {
         const { per_hour } = form.values;
         const audience = audienceOf(form.values.audience);

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { capital, notFound } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
@@ -37,9 +38,22 @@ export async function showSend(
   const segments = await listSegments(db, orgId);
   const audience = String(form.typed['audience'] ?? c.req.query('audience') ?? '');
   const { filter, segment, isKnown } = filterOf(audience, segments);
-  if (!isKnown) throw notFound('segment');
+  if (!isKnown && c.req.method === 'GET') throw notFound('segment');
   const base = `/o/${slug}/surveys`;
   const here = `${base}/${surveyId}/send`;
+  const render = (body: Child) =>
+    renderSurveyScreen(c, { survey, tab: 'send', title: sendTitle(survey.name), body, status });
+  const audienceForm = (
+    <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
+  );
+  if (!isKnown) {
+    return render(
+      <>
+        <FormErrors form={form} />
+        {audienceForm}
+      </>,
+    );
+  }
   const [judgement, organization, runs] = await Promise.all([
     viewJudgement(db, { orgId, surveyId }, filter),
     getOrganization(db, orgId),
@@ -57,14 +71,12 @@ export async function showSend(
   };
   const isEditor = role !== 'viewer';
   const query = audience === '' ? '' : `?${new URLSearchParams({ audience })}`;
-  const body = (
+  return render(
     <>
       <div class={reader ? 'grid editor' : undefined}>
         <div class="stack">
           <Recipients judgement={judgement} isAudience={audience !== ''} />
-          {isEditor ? (
-            <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
-          ) : null}
+          {isEditor ? audienceForm : null}
           <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
           <SendForm
             {...{ survey, judgement, reader, form, here, paths, audience, segment }}
@@ -80,15 +92,8 @@ export async function showSend(
         />
       </div>
       <Campaigns runs={runs} here={here} />
-    </>
+    </>,
   );
-  return renderSurveyScreen(c, {
-    survey,
-    tab: 'send',
-    title: sendTitle(survey.name),
-    body,
-    status,
-  });
 }
 
 function Campaigns({ runs, here }: { runs: readonly CampaignRun[]; here: string }) {
