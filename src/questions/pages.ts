@@ -44,6 +44,7 @@ import { type SavedAnswers, saveAnswers } from './queries.ts';
 
 /** Ten texts of 5,000 characters, each of nine bytes in a form. */
 const largestBody = 512 * 1024;
+const maxAttempts = 3;
 /** The script saves each question in a separate request, so each respondent sends several. */
 const maxSharedPerMinute = maxScoresPerMinute * maxQuestions;
 
@@ -73,7 +74,7 @@ async function takeAnswers(c: Context, db: Db, address: Address) {
   const posted = readPosted(c, await readBody(c, largestBody));
   let link: ReadLink | undefined;
   try {
-    const opened = await openLink(c, db, address, posted);
+    let opened = await openLink(c, db, address, posted);
     link = opened;
     const response = answerableResponse(opened);
     if (opened.contact_id === null && !opened.isTest) {
@@ -82,7 +83,15 @@ async function takeAnswers(c: Context, db: Db, address: Address) {
     }
     const { saved, shown, missing } = await inGroup(
       opened.org_id,
-      () => checkAndSave(c, db, { posted, link: opened, response }),
+      async () => {
+        for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+          const outcome = await checkAndSave(c, db, { posted, link: opened });
+          if (outcome) return outcome;
+          opened = await openLink(c, db, address, posted);
+          link = opened;
+        }
+        throw new Refusal('conflict', 'this survey is being changed: send the answers again');
+      },
       { kind: 'answers', waitMs: requestWaitMs },
     );
     if (missing.length > 0) throw new RequiredMissing(missing);
@@ -173,13 +182,14 @@ function answerableResponse(link: ReadLink): AnsweredResponse {
 }
 
 type Outcome = Pick<SavedAnswers, 'saved' | 'shown'> & { missing: string[] };
-type Checked = { posted: Posted; link: ReadLink; response: AnsweredResponse };
 
+/** Returns undefined if the questions of the survey have changed since the link was read. */
 async function checkAndSave(
   c: Context,
   db: Db,
-  { posted, link, response }: Checked,
-): Promise<Outcome> {
+  { posted, link }: { posted: Posted; link: ReadLink },
+): Promise<Outcome | undefined> {
+  const response = answerableResponse(link);
   const category = categoryOf(link.type, response.score);
   const questions = askedOf(link.questions).filter((each) => isAskedOf(each, category));
   const changes = checkAnswers(questions, posted.answers);
@@ -191,9 +201,7 @@ async function checkAndSave(
   const publishes = isSent && link.subscribed_events.includes('response.completed');
   return await inTransaction(db, async (tx) => {
     const saved = await saveAnswers(tx, link, { ...changes, responseId: response.id, isSent });
-    if (!saved) {
-      throw new Refusal('conflict', 'this survey is being changed: send the answers again');
-    }
+    if (!saved) return undefined;
     // A job publishes response.completed: reading the texts takes too long for a request.
     if (publishes && !saved.held && !saved.completed) {
       const payload = { org_id: link.org_id, response_id: response.id };

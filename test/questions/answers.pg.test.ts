@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { mergeQuestions, type Question } from '../../src/questions/definition.ts';
 import { ask, asPerson, headingOf, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { readerOfThisThread } from '../support/probe/processor-time.ts';
 
 const { db } = await testDatabase();
@@ -205,6 +206,21 @@ test('a form for outdated questions is shown again with its input', async () => 
   assert.equal(sent.status, 400);
   assert.match(html, /role="alert"/);
   assert.match(html, /Keep me<\/textarea>/);
+});
+
+test('a form is saved when the questions change at the same time', async () => {
+  const { personal, survey } = await asking();
+  await post(personal, { score: '9' });
+  const left = definition.filter(({ id }) => id !== wrong.id);
+  const { sent } = await db.begin(async (tx) => {
+    await tx`select from surveys where id = ${survey} for update`;
+    await tx`update surveys set questions = ${tx.json(left as never)} where id = ${survey}`;
+    const sent = post(`${personal}/answers`, { [more.id]: 'Keep me' });
+    await untilLockWaits(db);
+    return { sent };
+  });
+  assert.equal((await sent).status, 200);
+  assert.deepEqual((await stored(survey))?.answers, { [more.id]: { text: 'Keep me' } });
 });
 
 test('a frame answers by the id of its response', async () => {
