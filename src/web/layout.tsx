@@ -25,7 +25,13 @@ export function showStarting(request: Request): Response | undefined {
   });
 }
 
-export type ErrorPageKind = 'notFound' | 'tooManyRequests' | 'refused' | 'unavailable' | 'broken';
+export type ErrorPageKind =
+  | 'notFound'
+  | 'tooManyRequests'
+  | 'tooLarge'
+  | 'refused'
+  | 'unavailable'
+  | 'broken';
 
 /** An error page without an organization's name and colour. */
 export function errorPage(kind: ErrorPageKind, language: Language): HtmlPage {

@@ -48,6 +48,7 @@ export const offerResend =
 
 const pageKinds: Readonly<Record<number, ErrorPageKind>> = {
   404: 'notFound',
+  413: 'tooLarge',
   429: 'tooManyRequests',
   503: 'unavailable',
 };

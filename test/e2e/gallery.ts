@@ -67,6 +67,7 @@ export const gallery: Record<string, HtmlPage> = {
   closed: notTakingAnswersPage('closed', of({})),
   draft: notTakingAnswersPage('draft', of({})),
   'not-found': errorPage('notFound', languageOf('en')),
+  'too-large': errorPage('tooLarge', languageOf('en')),
   refused: errorPage('refused', languageOf('en')),
   unavailable: errorPage('unavailable', languageOf('en')),
   broken: errorPage('broken', languageOf('ar')),

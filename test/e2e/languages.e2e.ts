@@ -66,9 +66,9 @@ async function everything(tag: string): Promise<Record<string, string>> {
       ]),
     ),
     ...Object.fromEntries(
-      (['notFound', 'tooManyRequests', 'refused', 'unavailable', 'broken'] as const).map(
-        (trouble) => [trouble, errorPage(trouble, language)],
-      ),
+      (
+        ['notFound', 'tooManyRequests', 'tooLarge', 'refused', 'unavailable', 'broken'] as const
+      ).map((trouble) => [trouble, errorPage(trouble, language)]),
     ),
   };
   const forms: Record<string, string> = {};

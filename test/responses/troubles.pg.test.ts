@@ -57,7 +57,7 @@ test('a form of more than 64 KiB returns 413', async () => {
   const fields = { score: '9', comment: 'x'.repeat(64 * 1024) };
   const page = await post(personal, fields);
   assert.deepEqual([page.status, page.headers.get('Connection')], [413, 'close']);
-  assert.equal((await pageOf(page)).heading, 'That did not work');
+  assert.equal((await pageOf(page)).heading, 'That was too much');
   assert.equal(await codeOf(await post(personal, fields, asProgram)), 'body_too_large');
   assert.deepEqual(await answers(), []);
 });

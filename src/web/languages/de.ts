@@ -60,6 +60,10 @@ export const de: Texts = {
     title: 'Einen Moment, bitte',
     text: 'Gerade kommen viele Anfragen aus Ihrem Netz. Bitte versuchen Sie es in einer Minute noch einmal.',
   },
+  tooLarge: {
+    title: 'Das war zu viel',
+    text: 'Bitte gehen Sie zurück, kürzen Sie Ihren Text und senden Sie ihn noch einmal.',
+  },
   refused: {
     title: 'Das hat nicht geklappt',
     text: 'Bitte gehen Sie zur vorigen Seite zurück und versuchen Sie es dort noch einmal.',

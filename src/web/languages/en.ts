@@ -71,6 +71,10 @@ export const en = {
     title: 'One moment, please',
     text: 'Many requests are coming from your network right now. Please try again in a minute.',
   },
+  tooLarge: {
+    title: 'That was too much',
+    text: 'Please go back, shorten what you wrote, and send it again.',
+  },
   refused: {
     title: 'That did not work',
     text: 'Please go back to the page before and try again from there.',

@@ -57,6 +57,10 @@ export const es: Texts = {
     title: 'Un momento, por favor',
     text: 'En este momento llegan muchas solicitudes desde su red. Vuelva a intentarlo dentro de un minuto.',
   },
+  tooLarge: {
+    title: 'Era demasiado texto',
+    text: 'Vuelva atrás, acorte lo que ha escrito y envíelo de nuevo.',
+  },
   refused: {
     title: 'No ha funcionado',
     text: 'Vuelva a la página anterior e inténtelo de nuevo desde allí.',

@@ -57,6 +57,10 @@ export const fr: Texts = {
     title: 'Un instant, s’il vous plaît',
     text: 'Beaucoup de demandes arrivent de votre réseau en ce moment. Veuillez réessayer dans une minute.',
   },
+  tooLarge: {
+    title: 'C’était trop long',
+    text: 'Veuillez revenir en arrière, raccourcir votre texte et le renvoyer.',
+  },
   refused: {
     title: 'Cela n’a pas fonctionné',
     text: 'Veuillez revenir à la page précédente et réessayer depuis celle-ci.',

@@ -63,6 +63,10 @@ export const it: Texts = {
     title: 'Un momento, per favore',
     text: 'In questo momento arrivano molte richieste dalla Sua rete. Riprovi fra un minuto.',
   },
+  tooLarge: {
+    title: 'Era troppo lungo',
+    text: 'Torni indietro, accorci il testo e lo invii di nuovo.',
+  },
   refused: {
     title: 'Non ha funzionato',
     text: 'Torni alla pagina precedente e riprovi da lì.',

@@ -57,6 +57,10 @@ export const nl: Texts = {
     title: 'Een moment, alstublieft',
     text: 'Er komen nu veel verzoeken vanaf uw netwerk. Probeer het over een minuut opnieuw.',
   },
+  tooLarge: {
+    title: 'Dat was te veel',
+    text: 'Ga terug, kort uw tekst in en verstuur hem opnieuw.',
+  },
   refused: {
     title: 'Dat is niet gelukt',
     text: 'Ga terug naar de vorige pagina en probeer het daar opnieuw.',

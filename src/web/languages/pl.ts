@@ -58,6 +58,10 @@ export const pl: Texts = {
     title: 'Chwileczkę',
     text: 'W tej chwili z tej sieci przychodzi wiele żądań. Proszę spróbować ponownie za minutę.',
   },
+  tooLarge: {
+    title: 'To było za długie',
+    text: 'Proszę wrócić, skrócić tekst i wysłać go ponownie.',
+  },
   refused: {
     title: 'To się nie udało',
     text: 'Proszę wrócić do poprzedniej strony i spróbować stamtąd ponownie.',

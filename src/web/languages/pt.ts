@@ -57,6 +57,10 @@ export const pt: Texts = {
     title: 'Um momento, por favor',
     text: 'Neste momento chegam muitos pedidos da sua rede. Tente novamente dentro de um minuto.',
   },
+  tooLarge: {
+    title: 'O texto era longo demais',
+    text: 'Volte atrás, encurte o que escreveu e envie novamente.',
+  },
   refused: {
     title: 'Não funcionou',
     text: 'Volte à página anterior e tente novamente a partir daí.',
