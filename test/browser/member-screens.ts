@@ -1,5 +1,6 @@
 import { commandActor, commandWriter } from '../../src/audit/acts.ts';
 import { type InviteTools, inviteMember, inviteOperator } from '../../src/members/invite.ts';
+import { listInvitations } from '../../src/members/queries.ts';
 import { createResetLink } from '../../src/members/reset.ts';
 import { newToken } from '../../src/sessions/session.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
@@ -20,6 +21,7 @@ export const memberEntries: readonly ScreenEntry[] = [
   { name: 'settings-members', as: 'owner', path: memberPage('') },
   { name: 'settings-member-role', as: 'owner', path: memberPage('/role') },
   { name: 'settings-member-remove', as: 'owner', path: memberPage('/remove') },
+  { name: 'settings-member-withdraw', as: 'owner', path: withdrawPage },
   { name: 'operator', as: 'operator', path: '/operator' },
   { name: 'operator-organization-new', as: 'operator', path: '/operator/organizations/new' },
   { name: 'operator-organization', as: 'operator', path: operatedPage },
@@ -45,6 +47,12 @@ async function resetPage({ db, base }: BrowserScene) {
   const email = `lost-${newToken().slice(0, 8)}@example.com`;
   await makeMember(db, { email, name: 'Marit Aas' });
   return pathOf((await createResetLink({ db, publicUrl: base }, commandActor(), email)).url);
+}
+
+async function withdrawPage(scene: BrowserScene) {
+  await invitationPage(scene);
+  const [invitation] = await listInvitations(scene.db, scene.full.id);
+  return `/o/${scene.full.slug}/settings/members/invitations/${invitation!.id}/withdraw`;
 }
 
 async function invitationPage(scene: BrowserScene) {

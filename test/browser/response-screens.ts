@@ -53,17 +53,19 @@ async function addSegment({ db, full }: BrowserScene): Promise<string> {
   return row!.id;
 }
 
-/** The list with a saved view of the editor. */
-async function viewPath({ db, full }: BrowserScene): Promise<string> {
+/** A saved view of the editor. */
+async function savedView({ db, full }: BrowserScene) {
   const filters = [
     ['property.plan', 'office'],
     ['has_comment', 'true'],
   ];
-  await db`
+  const [view] = await db<{ id: string }[]>`
     insert into saved_views (org_id, member_id, name, filters)
     select ${full.id}, id, 'Office plan, with comment', ${db.json(filters)}
-    from members where email = 'editor@members.test'`;
-  return `/o/${full.slug}/responses?${new URLSearchParams(filters)}`;
+    from members where email = 'editor@members.test'
+    on conflict (org_id, member_id, lower(name)) do update set name = excluded.name
+    returning id`;
+  return { list: `/o/${full.slug}/responses?${new URLSearchParams(filters)}`, id: view!.id };
 }
 
 /** Path of the person with the most responses. */
@@ -115,7 +117,13 @@ export const responseEntries: readonly ScreenEntry[] = [
     path: async (scene) =>
       `${await responsePath('commented')(scene)}?category=detractor&state=open`,
   },
-  { name: 'responses-view', as: 'editor', path: viewPath },
+  { name: 'responses-view', as: 'editor', path: async (scene) => (await savedView(scene)).list },
+  {
+    name: 'responses-view-delete',
+    as: 'editor',
+    path: async (scene) =>
+      `/o/${scene.full.slug}/responses/views/${(await savedView(scene)).id}/delete`,
+  },
   {
     name: 'responses-saved-view',
     as: 'editor',

@@ -169,6 +169,8 @@ test('an operator who invites sees the link once and can withdraw it', async () 
   );
 
   const [withdraw = ''] = /\/o\/[^"]+\/withdraw/.exec(again) ?? [];
+  const asked = await (await get(withdraw)).text();
+  assert.match(asked, new RegExp(`invitation of ${email} stops working`));
   assert.equal((await post(withdraw)).status, 303);
   assert.equal((await visitorBrowser(app).get(pathOf(link))).status, 410);
   assert.equal((await post(withdraw)).status, 404);

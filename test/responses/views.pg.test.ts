@@ -41,7 +41,7 @@ const viewsIn = (html: string) =>
   );
 
 test('a view is saved, shown with its filters and deleted', async () => {
-  const { list, page, save, idOf, submit } = await inbox();
+  const { list, page, save, idOf, submit, get } = await inbox();
   const query = 'page=2&category=detractor&property.plan=a%26b&property=city%3DOslo&search=slow';
   const saved = await save('Slow in Oslo', query);
   assert.match(saved, /View “Slow in Oslo” saved/);
@@ -58,6 +58,8 @@ test('a view is saved, shown with its filters and deleted', async () => {
   assert.doesNotMatch(saved, /Save view/);
 
   const id = await idOf('Slow in Oslo');
+  const asked = await (await get(`${list}/views/${id}/delete`)).text();
+  assert.match(asked, /Deletes the view “Slow in Oslo”/);
   assert.match(
     await (await submit(`${list}/views/${id}/delete`)).text(),
     /View “Slow in Oslo” deleted/,

@@ -120,9 +120,22 @@ export const memberScreens = (tools: MemberTools) =>
         return showRemove(c, member, { typed: {}, errors: { '': lastOwnerText } });
       return redirectToList(c, member, 'Member removed.');
     })
+    .get('/invitations/:id/withdraw', async (c) => {
+      const { orgId } = requireProvedOwner(c);
+      const id = idParam(c, 'invitation');
+      const invitation = (await listInvitations(tools.db, orgId)).find((each) => each.id === id);
+      if (!invitation) throw notFound('invitation');
+      const action = `${listPath(c)}/invitations/${id}/withdraw`;
+      const body = (
+        <Confirm action={action} button="Withdraw" cancel={listPath(c)}>
+          <p>The link in the invitation of {invitation.email} stops working.</p>
+        </Confirm>
+      );
+      return renderSettings(c, { setting: 'members', title: 'Withdraw invitation', body });
+    })
     .post('/invitations/:id/withdraw', async (c) => {
       const owner = requireProvedOwner(c);
-      await withdrawInvitation(tools.db, owner, idParam(c, 'member'));
+      await withdrawInvitation(tools.db, owner, idParam(c, 'invitation'));
       return redirectWith(c, listPath(c), 'Invitation withdrawn.');
     });
 
@@ -222,15 +235,12 @@ async function showList(
                 <bdi>{email}</bdi>,
                 capital(role),
                 <Time at={expires_at} />,
-                <form method="post" action={`${path}/invitations/${id}/withdraw`}>
-                  <button
-                    type="submit"
-                    class="mini"
-                    aria-label={`Withdraw the invitation of ${email}`}
-                  >
-                    Withdraw
-                  </button>
-                </form>,
+                <LinkButton
+                  href={`${path}/invitations/${id}/withdraw`}
+                  text="Withdraw"
+                  about={`the invitation of ${email}`}
+                  mini
+                />,
               ],
             }))}
           />

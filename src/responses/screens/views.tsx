@@ -1,13 +1,15 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { idParam, isPlainLine } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { FormErrors } from '../../web/app/badges.tsx';
+import { Confirm, FormErrors } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   Field,
   type FormState,
+  LinkButton,
   readForm,
   SubmitOrCancel,
   statusOf,
@@ -60,34 +62,18 @@ type ViewActionsProps = { path: string; query: URLSearchParams; views: Views };
 export function ViewActions({ path, query, views: { current } }: ViewActionsProps) {
   const hasFilters = filtersIn(queriesOf(query)).length > 0;
   if (current === 'built-in' || !hasFilters) return null;
+  if (current) {
+    const href = `${path}/views/${current.id}/delete`;
+    return <LinkButton href={href} text="Delete view" kind="quiet" />;
+  }
   return (
     <details class="menu">
-      <summary class="button quiet">{current ? 'Delete view' : 'Save view'}</summary>
-      {current ? (
-        <form
-          method="post"
-          action={`${path}/views/${current.id}/delete`}
-          class="list end stack tight"
-        >
-          <p class="sub">Deletes the view. Its responses stay.</p>
-          <button type="submit" class="danger">
-            Delete view
-          </button>
-        </form>
-      ) : (
-        <form method="post" action={`${path}/views`} class="list end stack tight">
-          <input type="hidden" name="query" value={query.toString()} />
-          <Field
-            name="name"
-            id="view-name"
-            label="Name"
-            maxlength={60}
-            autocomplete="off"
-            required
-          />
-          <button type="submit">Save view</button>
-        </form>
-      )}
+      <summary class="button quiet">Save view</summary>
+      <form method="post" action={`${path}/views`} class="list end stack tight">
+        <input type="hidden" name="query" value={query.toString()} />
+        <Field name="name" id="view-name" label="Name" maxlength={60} autocomplete="off" required />
+        <button type="submit">Save view</button>
+      </form>
     </details>
   );
 }
@@ -121,8 +107,21 @@ export const viewScreens = ({ db }: { db: Db }) =>
         saveView(db, ownerOf(c), { name, filters }),
       );
       if ('errors' in saved) return showNewView(c, saved);
-      const address = `${pathOf(c)}?${new URLSearchParams(saved.filters)}`;
-      return redirectWith(c, address, `View “${saved.name}” saved.`);
+      return redirectWith(c, addressOf(c, saved), `View “${saved.name}” saved.`);
+    })
+
+    .get('/:id/delete', async (c) => {
+      const id = idParam(c, 'view');
+      const view = (await listViews(db, ownerOf(c))).find((each) => each.id === id);
+      if (!view) throw notFound('view');
+      const action = `${pathOf(c)}/views/${id}/delete`;
+      const body = (
+        <Confirm action={action} button="Delete view" cancel={addressOf(c, view)}>
+          <p>Deletes the view “{view.name}”. Its responses stay.</p>
+        </Confirm>
+      );
+      const trail = [{ text: 'Responses', href: pathOf(c) }];
+      return renderScreen(c, { title: 'Delete view', section: 'responses', trail, body });
     })
 
     .post('/:id/delete', async (c) => {
@@ -134,6 +133,9 @@ const ownerOf = (c: Context<ScreenEnv>) => ({
   orgId: c.var.organization.id,
   memberId: c.var.member.id,
 });
+
+const addressOf = (c: Context<ScreenEnv>, { filters }: SavedView) =>
+  `${pathOf(c)}?${new URLSearchParams(filters)}`;
 
 const queriesOf = (query: URLSearchParams) =>
   Object.fromEntries([...query.keys()].map((name) => [name, query.getAll(name)]));
