@@ -8,6 +8,7 @@ import { cachedPage } from './lib/http/read-answer.ts';
 import { docsHeaders, renderDocs } from './lib/openapi/docs.tsx';
 import { type ApiSection, describeApi } from './lib/openapi/openapi.ts';
 import { withReferences } from './lib/openapi/references.ts';
+import { defaultLimit } from './lib/paging/page.ts';
 import { peopleSection } from './people/api.ts';
 import { segmentSection } from './people/segments-api.ts';
 import { questionSection } from './questions/results.ts';
@@ -85,7 +86,7 @@ survey links work without a key. A key belongs to one organization and does not 
 call every GET. All other methods need a write key.
 
 ## Lists
-\`page\` and \`limit\` (default 50, at most 200) select a page. \`meta\` contains the page and the total number of rows.
+\`page\` and \`limit\` (default ${defaultLimit}, at most 200) select a page. \`meta\` contains the page and the total number of rows.
 Pass \`meta.next_cursor\` as \`cursor\` to read the next page without repeats while rows are added.
 
 ## Errors

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { type ApiSection, type Example, operationsOf } from './lib/openapi/openapi.ts';
+import { defaultLimit } from './lib/paging/page.ts';
 import type { messages } from './webhooks/events.ts';
 
 const ids: Readonly<Record<string, string>> = {
@@ -218,7 +219,7 @@ const values: Readonly<Record<string, unknown>> = {
   'detractor.detected.score': 3,
   'detractor.detected.comment': 'I waited a week for [name] to answer.',
 
-  limit: 50,
+  limit: defaultLimit,
 };
 
 /** A bounce message. */

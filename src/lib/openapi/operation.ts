@@ -2,6 +2,7 @@ import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-jso
 import type { GenericSchema } from 'valibot';
 import * as v from 'valibot';
 import { type CodeRow, type ErrorCode, errorCodes } from '../../errors.ts';
+import { defaultLimit } from '../paging/page.ts';
 import { parse, parseQuery, type QuerySchema } from '../validation/parse.ts';
 import type {
   Call,
@@ -284,7 +285,7 @@ const paging: Readonly<Record<string, { about: string; schema: Schema }>> = {
   page: { about: 'the page number', schema: { type: 'integer', minimum: 1, default: 1 } },
   limit: {
     about: 'rows per page, at most 200',
-    schema: { type: 'integer', minimum: 1, default: 50 },
+    schema: { type: 'integer', minimum: 1, default: defaultLimit },
   },
   cursor: {
     about: 'the `meta.next_cursor` of the previous page; replaces `page`',

@@ -95,7 +95,7 @@ export async function readText(sql: Sql, text: Part): Promise<string> {
   return one(await sql<{ json: string }[]>`select ${text} as json`).json;
 }
 
-const defaultLimit = 50;
+export const defaultLimit = 50;
 const maxLimit = 200;
 
 /** Larger page numbers are clamped, so that the offset fits a bigint. */

@@ -29,8 +29,6 @@ import {
 } from '../erase.ts';
 import { type FoundPerson, findPerson } from '../people.ts';
 
-const rowsOnPage = '50';
-
 const EraseForm = v.object({
   email: v.optional(v.string(), ''),
   scores: v.optional(v.picklist(['keep', 'delete']), 'keep'),
@@ -85,10 +83,7 @@ const erasedPath = (c: Context<ScreenEnv>) => `${peoplePath(c)}/erased`;
 async function showErasures(c: Context<ScreenEnv>, { db }: EraseTools) {
   const { orgId } = requireRole(c, 'owner');
   const typed = c.req.query('email')?.trim() ?? '';
-  const { email, ...query } = parseList(ErasureQuery, {
-    limit: [rowsOnPage],
-    ...c.req.queries(),
-  });
+  const { email, ...query } = parseList(ErasureQuery, c.req.queries());
   const filter = { ...query, ...(typed !== '' && { email }) };
   const { data, meta } = await readList<ErasureReceipt>(db, listErasures(db, orgId, filter));
   const path = erasedPath(c);

@@ -49,8 +49,6 @@ import { addErasureScreens, peoplePath } from './erase.tsx';
 import { addPersonScreens, Suppressed } from './person.tsx';
 import { builderQuery, PeopleTabs, PersonLink, segmentScreens, segmentViews } from './segments.tsx';
 
-const rowsOnPage = '50';
-
 const ImportForm = v.object({
   file: v.pipe(
     v.instance(File, 'Choose a file.'),
@@ -79,7 +77,7 @@ export function peopleScreens(tools: EraseTools) {
 async function showPeople(c: Context<ScreenEnv>, db: Db) {
   const { id: orgId, role } = c.var.organization;
   const queries = filledIn(c.req.queries());
-  const { query, page } = await parsePeopleQuery(db, orgId, { limit: [rowsOnPage], ...queries });
+  const { query, page } = await parsePeopleQuery(db, orgId, queries);
   const [people, total, segments, properties] = await Promise.all([
     listPeople(db, orgId, { query, ...page }),
     countPeople(db, orgId, query),
