@@ -22,8 +22,16 @@ export async function pageOfDeliveries(
   { page, limit, status }: { page: number; limit: number; status: string | null },
 ) {
   const rows = await sql<ListedDelivery[]>`
-    select d.id, d.event, d.status, d.attempts, d.status_code, d.created_at, d.duration_ms
+    select d.id, d.event, d.status, d.attempts, d.status_code, d.created_at,
+           coalesce(d.duration_ms, last.duration_ms) as duration_ms
     from deliveries d
+    left join lateral (
+      select duration_ms
+      from delivery_attempts
+      where org_id = d.org_id and webhook_id = d.webhook_id and delivery_id = d.id
+      order by number desc
+      limit 1
+    ) last on true
     where d.org_id = ${orgId} and d.webhook_id = ${webhookId}
       and d.id = any (array(
         select id

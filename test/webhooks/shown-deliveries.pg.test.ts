@@ -73,9 +73,9 @@ for (const [status, limit] of statuses.flatMap((each) => [
   });
 }
 
-test('attempts of a delivery are listed in order', async () => {
+test('a delivery has the duration of its last attempt', async () => {
   const own = await target();
-  const [failed] = await addAll(own);
+  const [failed, , delivered] = await addAll(own);
   await db`insert into delivery_attempts ${db(
     [2, 1, 3].map((number) => ({
       ...own.of,
@@ -85,6 +85,9 @@ test('attempts of a delivery are listed in order', async () => {
       at: new Date(),
     })),
   )}`;
+  const { rows } = await pageOfDeliveries(db, own.asked, { page: 1, limit: 9, status: null });
+  const took = new Map(rows.map(({ id, duration_ms }) => [id, duration_ms]));
+  assert.deepEqual([took.get(failed!), took.get(delivered!)], [30, 40]);
   const attempts = await withoutOrder((sql) => listAttempts(sql, own.asked, failed!));
   assert.deepEqual(
     attempts.map(({ number }) => number),
