@@ -35,6 +35,15 @@ export function readTelemetry(
       ? undefined
       : 'must be an address that begins with http:// or https://',
   );
+  // The SDK would silently ignore an unreadable certificate.
+  refuse(['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].flatMap(otlpNames), (path) => {
+    try {
+      readFile(path);
+      return undefined;
+    } catch (error) {
+      return `cannot be read: ${(error as Error).message}`;
+    }
+  });
   return { settings: { traces: true, fromFiles }, complaints };
 }
 

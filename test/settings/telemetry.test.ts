@@ -32,6 +32,10 @@ const wrong: [Record<string, string>, RegExp][] = [
   ],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /_ENDPOINT: must be an address/],
   [{ OTEL_TRACES_EXPORTER: 'otlp,console' }, /^OTEL_TRACES_EXPORTER: must be otlp or none/],
+  [
+    { OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/no.pem' },
+    /^OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: cannot be read: no such file/,
+  ],
   [{ OTEL_CONFIG_FILE: '/etc/otel.yaml' }, /^OTEL_CONFIG_FILE: is not supported/],
   [{ OTEL_EXPORTER_OTLP_HEADERS_FILE: '/run/h' }, /^OTEL_EXPORTER_OTLP_HEADERS_FILE: cannot be/],
 ];

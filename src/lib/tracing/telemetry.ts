@@ -19,6 +19,10 @@ type Options = {
 /** Exports spans as the `OTEL_*` settings say. Without such settings, the SDK is not even loaded. */
 export async function startTelemetry(options: Options) {
   const { settings, environment, program, log } = options;
+  const ignored = Object.entries(environment)
+    .filter(([name, value]) => withoutEffect.test(name) && value && value !== 'none')
+    .map(([name]) => name);
+  if (ignored.length > 0) log.warn(`these settings are ignored: ${ignored.join(', ')}`);
   if (!settings.traces) return { stop: async () => {} };
   Object.assign(environment, settings.fromFiles);
   const { startNodeSdk } = await import('@opentelemetry/sdk-node');
@@ -49,6 +53,8 @@ export async function startTelemetry(options: Options) {
     },
   };
 }
+
+const withoutEffect = /^OTEL_(METRICS_EXPORTER$|EXPORTER_OTLP_METRICS_|NODE_RESOURCE_DETECTORS$)/;
 
 /** If the SDK could not start, it has written the reason to stderr, and the service stops too. */
 function tracerOf({ name, version }: Options['program']) {

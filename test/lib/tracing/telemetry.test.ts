@@ -59,3 +59,22 @@ test('logs export errors in the exporter’s words every five minutes', async (t
     assert.deepEqual(lines.splice(0), [['warn', words, { why: logged }]]);
   }
 });
+
+test('warns about settings that are ignored', async () => {
+  const { lines, log } = keptLog();
+  await startTelemetry({
+    settings: { traces: false, fromFiles: {} },
+    environment: {
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://collector:4318',
+      OTEL_NODE_RESOURCE_DETECTORS: 'host',
+    },
+    program: { name: 'askback', version: '1' },
+    log,
+  });
+  const names = 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, OTEL_NODE_RESOURCE_DETECTORS';
+  assert.deepEqual(
+    lines.map(([level, said]) => [level, said]),
+    [['warn', `these settings are ignored: ${names}`]],
+  );
+});
