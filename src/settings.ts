@@ -349,6 +349,16 @@ export const Settings = v.object({
   ),
   LISTEN_FDS: v.optional(Whole(0, 16), '0'),
   LISTEN_PID: v.optional(Whole(1, maxPid)),
+  // Otherwise this socket would serve the whole app.
+  LISTEN_FDNAMES: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (names) => !names.split(':').includes('metrics'),
+        'a socket cannot be for metrics: remove its unit and set ASKBACK_METRICS_LISTEN',
+      ),
+    ),
+  ),
   NOTIFY_SOCKET: v.optional(notifySocket),
   WATCHDOG_USEC: v.optional(Whole(1, maxWatchdogUs)),
   WATCHDOG_PID: v.optional(Whole(1, maxPid)),

@@ -47,6 +47,12 @@ const spellings: [
   complaint: string,
   not: readonly string[],
 ][] = [
+  [
+    'LISTEN_FDNAMES',
+    ['http', 'http:web'],
+    'a socket cannot be for metrics: remove its unit and set ASKBACK_METRICS_LISTEN',
+    ['metrics', 'http:metrics'],
+  ],
   ['ASKBACK_ROLE', ['web', 'jobs'], 'must be web or jobs', ['both']],
   [
     'ASKBACK_PUBLIC_URL',
