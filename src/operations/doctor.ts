@@ -18,7 +18,7 @@ import type { Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
 import * as rules from './findings.ts';
 import { type Finding, finding } from './findings.ts';
-import { countUnreadableSecrets, wrongKeySentence } from './health.ts';
+import { countUnreadableSecrets, fetchWarnings, localAddress, wrongKeySentence } from './health.ts';
 import { findServerFacts, listSenders } from './queries.ts';
 import { examineUpdate } from './update.ts';
 
@@ -27,17 +27,25 @@ export async function examine(
   { say, dns }: Pick<CommandTools, 'say'> & { dns: Resolver },
   options: { from: readonly string[]; sendsFrom: readonly string[] },
 ) {
-  const [{ findings, senders, publicUrl, unreadable }, update] = await Promise.all([
+  const [{ findings, senders, publicUrl, unreadable }, proxies, update] = await Promise.all([
     examineDatabase(config, say),
+    examineProxies(config),
     examineUpdate(config.updateUrl),
   ]);
-  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl), ...update);
+  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl));
+  findings.push(...proxies, ...update);
   if (!config.databaseUrl) findings.push(examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },
     { senders: [...options.from, ...senders], sendsFrom: options.sendsFrom, publicUrl },
   );
   return [...findings, ...mail];
+}
+
+/** Reports untrusted proxies that a service on this machine has seen. */
+async function examineProxies({ host, port }: Config): Promise<Finding[]> {
+  const { proxy } = port === 0 ? {} : await fetchWarnings(localAddress(host, port));
+  return proxy ? [finding('proxy', 'warn', proxy)] : [];
 }
 
 /** Falls back to the service's recorded address, because the settings of the command may differ from the service's. */

@@ -171,8 +171,19 @@ export async function findService(
 }
 
 /** Replaces a wildcard address, which can be listened on but not called. */
-const localAddress = (host: string, port: number) =>
+export const localAddress = (host: string, port: number) =>
   httpAddress({ '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host, port);
+
+export async function fetchWarnings(address: string): Promise<{ proxy?: string }> {
+  try {
+    const signal = AbortSignal.timeout(healthcheckTimeoutMs);
+    const response = await fetch(`${address}/readyz`, { signal, redirect: 'manual' });
+    const { warnings } = (await response.json()) as { warnings?: { proxy?: string } };
+    return warnings ?? {};
+  } catch {
+    return {};
+  }
+}
 
 export async function fetchHealth(
   url: string,

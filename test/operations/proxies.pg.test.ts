@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Finding } from '../../src/operations/findings.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { addressIn, secretKey, startService } from '../support/processes/program.ts';
+import { freePort } from '../support/processes/free-port.ts';
+import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';
 
 const { url } = await testDatabase();
 const environment = (over: Record<string, string> = {}) => ({
@@ -38,12 +40,16 @@ test('clients behind a trusted proxy have their own limits', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('/readyz warns about an untrusted proxy', async () => {
-  const service = startService(environment());
+test('/readyz and doctor warn about an untrusted proxy', async () => {
+  const PORT = String(await freePort());
+  const service = startService(environment({ PORT }));
   const address = addressIn(await service.ready());
   const clients = many(2 * strangersLimit + 1, '').map((_, place) => `198.51.100.${place}`);
   assert.ok((await askFrom(address, clients)).includes(429));
   assert.match((await warningsOf(address))?.['proxy'] ?? '', /ASKBACK_TRUSTED_PROXIES/);
+  const { stdout } = await askback(['doctor', '--json'], environment({ PORT }));
+  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  assert.equal(checks.find(({ name }) => name === 'proxy')?.status, 'warn', stdout);
   const said = service.stderr.lines.filter((line) => line.includes('which is not trusted'));
   assert.equal(said.length, 1);
   assert.match(said[0]!, /a proxy at 127\.0\.0\.1,/);
