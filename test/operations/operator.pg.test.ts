@@ -50,6 +50,7 @@ test('Operator shows what is wrong and organizations without responses', async (
     assert.ok(page.includes(shown), shown);
   }
   assert.match(page, /Something is wrong: 1 check failed/);
+  assert.match(page, / · 1 process · up \d+ (s|min)</);
   assert.match(page, /<dt>Database<\/dt><dd>PostgreSQL 1[5-9]\.[^<]+ answers/);
   assert.match(page, /no backup by <code>askback backup<\/code> is recorded/);
   for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);

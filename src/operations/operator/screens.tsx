@@ -61,7 +61,7 @@ import {
   type OperatedOrganization,
   pageOfOrganizations,
 } from './queries.ts';
-import { createSlowChecks, type StatusTools } from './status.ts';
+import { createSlowChecks, formatSeconds, type StatusTools } from './status.ts';
 
 export type OperatorTools = StatusTools & {
   secrets: Secrets;
@@ -486,7 +486,13 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
   );
   return renderScreen(c, {
     title: 'Operator',
-    about: `askback ${manifest.version}`,
+    about: [
+      `askback ${manifest.version}`,
+      processes.length > 0 && counted(processes.length, 'process', 'processes'),
+      `up ${formatSeconds(process.uptime())}`,
+    ]
+      .filter(Boolean)
+      .join(' · '),
     section: 'operator',
     actions: newOrganization,
     body,
