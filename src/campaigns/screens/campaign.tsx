@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { notFound, toSentence } from '../../errors.ts';
 import { type Page, readList } from '../../lib/paging/page.ts';
+import { getOrganization } from '../../organizations/queries.ts';
 import { listSegments } from '../../people/segments.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { percentage } from '../../survey-types.ts';
@@ -42,6 +43,7 @@ export async function showCampaign(
     countResults(db, orgId, campaign),
   ]);
   const total = (results as { meta?: { total: number } }).meta?.total ?? 0;
+  const { time_zone: timeZone } = await getOrganization(db, orgId);
   const isAutomatic = campaign.kind !== 'campaign';
   const every = isOn(campaign) && !isAutomatic ? liveSeconds : undefined;
   const addressAt = (number: number) => {
@@ -62,7 +64,7 @@ export async function showCampaign(
     <>
       <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
         <Progress
-          {...{ campaign, audience, here, isAutomatic, now: at, name }}
+          {...{ campaign, audience, here, timeZone, isAutomatic, now: at, name }}
           opensAt={nextOpening(survey.send_window, at)}
           canControl={canControl}
         />
@@ -227,6 +229,7 @@ type ProgressProps = {
   /** Null if it is the name of the survey. */
   name: string | null;
   here: string;
+  timeZone: string;
   canControl: boolean;
   /** Time when the send window opens, or the current time if it is open. */
   opensAt: Date;
@@ -348,13 +351,14 @@ function Controls({ campaign, here, isAutomatic }: ProgressProps) {
   );
 }
 
-function Standing({ campaign, opensAt, now, isAutomatic }: ProgressProps) {
+function Standing({ campaign, timeZone, opensAt, now, isAutomatic }: ProgressProps) {
   const { status, total, duplicates, invalid, sent, send_at, per_hour, reason } = campaign;
   if (status === 'refused') return <strong>Refused: {reason}.</strong>;
   if (status === 'scheduled') {
     return (
       <>
         <strong>Scheduled.</strong> Starts {send_at ? <Time at={send_at} /> : 'soon'}
+        {send_at && `, at ${clockIn(timeZone, send_at)} in ${timeZone}`}
         {per_hour === null ? '' : `, with ${counted(per_hour, 'email')} per hour`}.
       </>
     );
@@ -380,6 +384,12 @@ function Standing({ campaign, opensAt, now, isAutomatic }: ProgressProps) {
     </>
   );
 }
+
+/** The time in the organization's time zone, in which it was entered. */
+const clockIn = (timeZone: string, at: string) =>
+  new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(
+    new Date(at),
+  );
 
 const Ended = ({ status, finished_at, reason }: CampaignRun) => (
   <>

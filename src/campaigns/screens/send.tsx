@@ -487,6 +487,7 @@ function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
       <div class="pair">
         <div class="later">
           <Field name="send_at" label={`Time (${timeZone})`} type="datetime-local" form={form} />
+          <p class="sub" data-own-time={timeZone} hidden />
         </div>
         <Field
           name="per_hour"

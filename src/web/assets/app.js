@@ -37,6 +37,22 @@ function fillTimeZones() {
   }
 }
 
+/** Shows the reader's local time next to a time typed in another time zone. */
+function showOwnTimes() {
+  for (const hint of document.querySelectorAll('[data-own-time]')) {
+    const typed = Date.parse(`${hint.previousElementSibling.querySelector('input').value}Z`) || 0;
+    let at = typed;
+    for (const _ of 'ab') at += typed - clockIn(hint.dataset.ownTime, at); // twice, because of daylight saving time
+    hint.hidden = !typed || clockIn(undefined, at) === typed;
+    hint.textContent = `${new Intl.DateTimeFormat('en-GB', moments.moment).format(at)} in your time zone`;
+  }
+}
+
+const clockIn = (timeZone, at) =>
+  Date.parse(`${new Date(at).toLocaleString('sv', { timeZone }).replace(' ', 'T')}Z`);
+
+document.addEventListener('input', showOwnTimes);
+
 function ago(seconds) {
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
   return unit === 'second' ? 'just now' : relative.format(Math.round(seconds / size), unit);
@@ -73,6 +89,7 @@ document.addEventListener('change', ({ target }) => {
 function enhance() {
   showTimes();
   fillTimeZones();
+  showOwnTimes();
   const hidden = navigator.clipboard ? '[data-copy], [data-choose-all]' : '[data-choose-all]';
   for (const element of document.querySelectorAll(hidden)) element.hidden = false;
 }
