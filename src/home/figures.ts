@@ -35,12 +35,13 @@ export type TrendFigures = Awaited<ReturnType<typeof readFigures>>;
 export async function readFigures(db: Db, orgId: string, selection: Selection) {
   const { type } = selection.scope;
   const rows = rowsWithBefore(selection);
-  const { trend, variance, variance_before, asked } = await findTrendFigures(db, orgId, {
+  const found = await findTrendFigures(db, orgId, {
     ...ofDays(selection),
     before: { ...selection.period.before, timeZone: selection.timeZone },
     rows,
     isMean: typeFacts(type).measure === 'mean',
   });
+  const { trend, variance, variance_before, asked, asked_before } = found;
   const [earlier, ...shortest] = trend.map((tally, at) => ({ start: rows.starts[at]!, ...tally }));
   const tally = sumOf(shortest);
   const now = measure(type, tally, variance);
@@ -51,7 +52,7 @@ export async function readFigures(db: Db, orgId: string, selection: Selection) {
     before,
     tally,
     /** Null with a filter by property, because mails are not counted by property. */
-    asked,
+    asked: asked && asked_before && { ...asked, before: asked_before.settled },
     change: compare(type, now, before),
     ...(isEnough
       ? {
@@ -135,8 +136,11 @@ function rowsWithBefore({ period, timeZone }: Selection): TrendRows {
 /** Whole local days, including the first and the last one. */
 export type Days = { from: string; to: string; timeZone: string };
 
-/** Counts the emails of a period. */
-export type AskedCounts = { asked: number; arrived: number; answered: number };
+/** Counts the emails of a period. `settled` counts only the emails that people have had time to respond to. */
+export type AskedCounts = AskedRate & { arrived: number; settled: AskedRate };
+export type AskedRate = { asked: number; answered: number };
+
+export const settledDays = 7;
 
 export type NewestComment = {
   id: string;
@@ -156,6 +160,7 @@ type TrendFound = {
   variance: number | null;
   variance_before: number | null;
   asked: AskedCounts | null;
+  asked_before: AskedCounts | null;
 };
 
 /** The first row is the whole previous period. Only the interval of a mean needs the variances. */
@@ -167,20 +172,25 @@ export async function findTrendFigures(
   const { scope, days, before, rows, isMean } = of;
   const variance = ({ from, to, timeZone }: Days) =>
     isMean ? sampleVariance(sql, orgId, { scope, from, to, timeZone }) : sql`null::float8`;
-  const asked = scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, { scope, days });
+  const asked = (days: Days) =>
+    scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, { scope, days });
   return one(
     await sql<TrendFound[]>`
       select ${countTrend(sql, orgId, { scope, rows })}::json as trend,
              ${variance(days)} as variance, ${variance(before)} as variance_before,
-             ${asked} as asked`,
+             ${asked(days)} as asked, ${asked(before)} as asked_before`,
   );
 }
 
 /** Counts contacts by the day they were first mailed. */
 const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
   select json_build_object('asked', coalesce(sum(asked), 0), 'arrived', coalesce(sum(asked - undelivered), 0),
-                           'answered', coalesce(sum(answered), 0))
+                           'answered', coalesce(sum(answered), 0),
+                           'settled', json_build_object(
+                             'asked', coalesce(sum(asked) filter (where is_settled), 0),
+                             'answered', coalesce(sum(answered) filter (where is_settled), 0)))
   from asked_tallies
+  cross join lateral (select quarter < now() - make_interval(days => ${settledDays}) as is_settled) settled
   where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
 )`;
 

@@ -6,10 +6,12 @@ import {
   boundsOf,
   type Change,
   type Counted,
+  compare,
   formatInterval,
   formatPoints,
   formatValue,
   type Measured,
+  measure,
   percentage,
   type SurveyType,
   signedNps,
@@ -22,9 +24,11 @@ import { count, counted, withQuery } from '../web/app/lists.tsx';
 import { TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
 import {
   type AskedCounts,
+  type AskedRate,
   listNewestComments,
   ofDays,
   readFigures,
+  settledDays,
   type TrendFigures,
 } from './figures.ts';
 import { CommentsPart } from './parts.tsx';
@@ -81,7 +85,7 @@ export async function surveyTrend(
           </div>
           <Trend {...{ type, timeZone, by, steps }} />
         </section>
-        {counts?.asked ? <AskedPart {...counts} /> : null}
+        {counts?.asked ? <AskedPart asked={counts} period={period} /> : null}
       </div>
       <CommentsPart
         {...{ comments, organization: { slug }, total: now.total }}
@@ -91,13 +95,25 @@ export async function surveyTrend(
   );
 }
 
-export function AskedPart({ asked, arrived, answered }: AskedCounts) {
+type AskedProps = {
+  /** `before` has the settled emails of the previous period. */
+  asked: AskedCounts & { before: AskedRate };
+  period: Pick<HomePeriod, 'days'>;
+};
+
+/** The change leaves out recent emails, because they would make every period look like a decline. */
+export function AskedPart({ asked: counts, period }: AskedProps) {
+  const { asked, arrived, answered, settled } = counts;
   const step = (name: string, part: number) => ({
     name: <span class="soft">{name}</span>,
     count: count(part),
     share: asked === 0 || part === asked ? null : `${percentage(part, asked)}%`,
     bar: <Bar part={part} whole={asked} />,
   });
+  const before = measureRate(counts.before);
+  const change = compare('thumbs', measureRate(settled), before);
+  const isClear = change?.meaning === 'better' || change?.meaning === 'worse';
+  const { lead } = describeChange({ type: 'thumbs', change, before, period });
   return (
     <section class="card" aria-labelledby="asked">
       <h2 id="asked">Response rate</h2>
@@ -106,6 +122,19 @@ export function AskedPart({ asked, arrived, answered }: AskedCounts) {
       ) : (
         <>
           <p class="figure">{percentage(answered, asked)}%</p>
+          {change === null ? null : (
+            <p class="sub">
+              {isClear ? <ChangeLead lead={lead} change={change} /> : 'No clear change'} from{' '}
+              {before.value}% in the {counted(period.days, 'day')} before.
+            </p>
+          )}
+          {settled.asked === asked || counts.before.asked === 0 ? null : (
+            <p class="sub">
+              {settled.asked === 0
+                ? `Not compared, because people had less than ${settledDays} days to respond.`
+                : `Compares only emails sent at least ${settledDays} days ago (${percentage(settled.answered, settled.asked)}% in this period), because people need time to respond.`}
+            </p>
+          )}
           <Funnel
             steps={[step('Sent', asked), step('Delivered', arrived), step('Responded', answered)]}
           />
@@ -114,6 +143,13 @@ export function AskedPart({ asked, arrived, answered }: AskedCounts) {
     </section>
   );
 }
+
+const measureRate = ({ asked, answered }: AskedRate) =>
+  measure(
+    'thumbs',
+    { promoters: answered, passives: 0, detractors: asked - answered, score_sum: answered },
+    null,
+  );
 
 const stepTexts = {
   day: { title: 'by day', head: 'Day', name: '' },

@@ -56,7 +56,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
   const besideComments = (
     <>
       <AttentionPart {...{ counts, organization }} />
-      {asked === null ? null : <AskedPart {...asked} />}
+      {asked === null ? null : <AskedPart asked={asked} period={period} />}
     </>
   );
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeChange } from '../../src/home/score.tsx';
+import { AskedPart, describeChange } from '../../src/home/score.tsx';
 import { compare, measure, type SurveyType } from '../../src/survey-types.ts';
 
 const counted = { promoters: 60, passives: 20, detractors: 20, score_sum: 420 };
@@ -66,4 +66,22 @@ test('the sentence matches the figures', () => {
   );
   assert.equal(say([60, 20, 20], [60, 20, 20]), 'Unchanged from +40 in the 90 days before.');
   assert.equal(say([60, 20, 20], [0, 0, 0]), 'No earlier responses to compare with.');
+});
+
+test('the response rate names a change only beyond its margin', () => {
+  const rate = (answered: number, before: number, settled = { asked: 1_000, answered }) => {
+    const counts = { asked: 1_000, arrived: 1_000, answered, settled };
+    const asked = { ...counts, before: { asked: before, answered: 300 } };
+    const html = String(AskedPart({ asked, period: { days: 90 } }));
+    const texts = [...html.matchAll(/<p class="sub">(.*?)<\/p>/g)].map(([, text]) => text);
+    return texts.join(' ').replaceAll(/<[^>]*>/g, '');
+  };
+  assert.equal(rate(400, 1_000), 'Up 10 points from 30% in the 90 days before.');
+  assert.equal(rate(310, 1_000), 'No clear change from 30% in the 90 days before.');
+  assert.equal(rate(310, 0), '');
+  assert.match(rate(200, 1_000, { asked: 500, answered: 155 }), /^No clear change .*\(31% in this/);
+  assert.match(
+    rate(50, 1_000, { asked: 0, answered: 0 }),
+    /^Not compared, because people had less/,
+  );
 });

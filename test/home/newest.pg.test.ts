@@ -186,6 +186,30 @@ test('counts contacts on the local day of their first mail', async () => {
     });
   const all = await counted(null);
   assert.partialDeepStrictEqual(all.asked, { asked: 870, arrived: 783, answered: 9 });
+  assert.partialDeepStrictEqual(all.asked_before, { asked: 1_000, arrived: 900, answered: 10 });
   const { asked } = await counted(survey);
   assert.partialDeepStrictEqual(asked, { asked: 570, arrived: 513, answered: 6 });
+});
+
+test('an email is settled when people had 7 days to respond', async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id);
+  for (const [age, asked] of [
+    ['1 hour', 1],
+    ['167 hours', 20],
+    ['169 hours', 300],
+  ] as const)
+    await db`
+      insert into asked_tallies (org_id, survey_id, quarter, slot, asked, answered)
+      values (${org_id}, ${survey_id}, now() - ${age}::text::interval, 0, ${asked}, ${asked})`;
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const of = { from: day(10), to: day(-1), timeZone: 'UTC' };
+  const { asked } = await findTrendFigures(db, org_id, {
+    scope: { ...everything, survey_id },
+    days: of,
+    before: of,
+    rows: { timeZone: 'UTC', starts: [of.from], edges: [of.from, of.to], from: null, to: null },
+    isMean: false,
+  });
+  assert.partialDeepStrictEqual(asked, { asked: 321, settled: { asked: 300, answered: 300 } });
 });
