@@ -241,19 +241,18 @@ const askable = (sql: Sql, { orgId, surveyId }: OrgSurvey, filter: PeopleFilter 
 
 const maxMatches = 6;
 
-/** Finds a recipient by a part of the address or name. */
-export async function findRecipient(
+/** Finds contacts or people to ask by a part of their address or name. */
+export async function searchAskable(
   sql: Sql,
   survey: OrgSurvey,
   { text, frequencyDays, filter }: Askable & { text: string },
-) {
+): Promise<JudgedContact[]> {
   const contacts = await sql<AskableContact[]>`
     select * from (${askable(sql, survey, filter)}) p
     where p.email || ' ' || coalesce(p.name, '') ilike ${likePattern(text)}
     order by p.key = lower(${text}) desc, p.key
     limit ${maxMatches}`;
-  const judged = await judgeSome(sql, survey, contacts, { frequencyDays });
-  return judged.find(({ judgement }) => 'send' in judgement);
+  return await judgeSome(sql, survey, contacts, { frequencyDays });
 }
 
 export async function judgeSome(

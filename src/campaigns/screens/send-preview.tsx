@@ -1,23 +1,24 @@
 import { State } from '../../web/app/badges.tsx';
-import { Field } from '../../web/app/forms.tsx';
+import { Field, LinkButton } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
-import { count } from '../../web/app/lists.tsx';
+import { count, withQuery } from '../../web/app/lists.tsx';
 import type { JudgementView } from '../campaign.ts';
+import type { JudgedContact } from '../judge.ts';
 
 type PreviewProps = {
   judgement: JudgementView;
   /** The recipient that was searched for, or the first one. */
   reader: JudgementView['reader'];
   text: string;
-  /** False if the text matches no recipient. */
-  isFound: boolean;
+  /** Contacts that match the text, also those that would be skipped. */
+  matches: readonly JudgedContact[];
   audience: string;
   survey: string;
   canTest: boolean;
 };
 
 export function SendPreview(props: PreviewProps) {
-  const { judgement, reader, text, isFound, audience, survey, canTest } = props;
+  const { judgement, reader, text, audience, survey, canTest } = props;
   if (!reader) return null;
   const query = audience === '' ? '' : `?${new URLSearchParams({ audience })}`;
   return (
@@ -51,11 +52,7 @@ export function SendPreview(props: PreviewProps) {
         />
         <button type="submit">Show</button>
       </form>
-      {isFound ? null : (
-        <p role="status" class="sub">
-          No recipient matches “<bdi>{text}</bdi>”.
-        </p>
-      )}
+      {text === '' ? null : <Matches {...props} reader={reader} />}
       {/* After the controls, because the Tab key stops at each link of the email. */}
       <div class="letterbox">
         <iframe src={`${survey}/mail/${reader.id}`} title={`Email to ${reader.email}`} />
@@ -64,6 +61,46 @@ export function SendPreview(props: PreviewProps) {
     </section>
   );
 }
+
+type MatchesProps = PreviewProps & { reader: NonNullable<PreviewProps['reader']> };
+
+/** Links to the other matches, or says why there is no recipient. */
+function Matches({ reader, text, matches, audience, survey }: MatchesProps) {
+  const recipients = matches.filter(({ judgement }) => 'send' in judgement);
+  const [skipped] = matches;
+  if (recipients.length === 0) {
+    return (
+      <p role="status" class="sub">
+        {skipped ? (
+          <>
+            <bdi>{skipped.email}</bdi> won’t get this email: {reasonOf(skipped)}.
+          </>
+        ) : (
+          <>
+            No recipient matches “<bdi>{text}</bdi>”.
+          </>
+        )}
+      </p>
+    );
+  }
+  const others = recipients.filter(({ id }) => id !== reader.id);
+  if (others.length === 0) return null;
+  return (
+    <div class="tags">
+      <span class="sub">Also matching:</span>
+      {others.map(({ email }) => (
+        <LinkButton
+          href={`${withQuery(`${survey}/send`, { audience, recipient: email })}#mail`}
+          text={<bdi>{email}</bdi>}
+          kind="quiet"
+        />
+      ))}
+    </div>
+  );
+}
+
+const reasonOf = ({ judgement }: JudgedContact) =>
+  'send' in judgement ? '' : judgement.reason.replace(/\.$/, '');
 
 function Placeholders({ fallbacks }: Pick<JudgementView, 'fallbacks'>) {
   if (fallbacks.length === 0) return null;

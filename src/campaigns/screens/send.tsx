@@ -19,7 +19,7 @@ import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
-import { findRecipient } from '../judge.ts';
+import { searchAskable } from '../judge.ts';
 import { type CampaignRun, listRuns } from '../queries.ts';
 import { audienceOptions, filterOf, pendingContacts } from './audience.tsx';
 import { repeatText } from './repeat.tsx';
@@ -61,7 +61,8 @@ export async function showSend(
   ]);
   const text = c.req.query('recipient')?.trim() ?? '';
   const rules = { text, frequencyDays: organization.frequency_days, filter };
-  const match = text === '' ? undefined : await findRecipient(db, { orgId, surveyId }, rules);
+  const matches = text === '' ? [] : await searchAskable(db, { orgId, surveyId }, rules);
+  const match = matches.find(({ judgement }) => 'send' in judgement);
   const chosen = match && (await findReader(db, { orgId, surveyId }, match.id));
   const reader = chosen ?? judgement.reader;
   const paths = {
@@ -85,8 +86,7 @@ export async function showSend(
           />
         </div>
         <SendPreview
-          {...{ judgement, reader, audience, text }}
-          isFound={text === '' || chosen !== undefined}
+          {...{ judgement, reader, audience, text, matches }}
           survey={`${base}/${surveyId}`}
           canTest={isEditor}
         />
