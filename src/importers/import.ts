@@ -50,7 +50,7 @@ type ImportOptions = {
   type: SurveyType;
   zone: string;
   dryRun: boolean;
-  /** Refuses a file with an invalid row. */
+  /** Refuses a file with an invalid row, and imports in one transaction. */
   allOrNone?: boolean;
 };
 
@@ -69,14 +69,17 @@ export async function importExport(
   if (allOrNone && !dryRun) refuseUnclear(opened, file);
   const before = await tallyOf(db, writer);
   const total = countUnderstood(file);
-  const imported = dryRun
-    ? noneImported
-    : await importRows(
-        db,
-        { ...writer, questions: await ensureQuestions(db, writer, samples) },
-        readExport(opened, rules, zeroFileCounts()),
-        { onProgress: (done) => onProgress(done, total) },
-      );
+  async function load() {
+    const questions = await ensureQuestions(db, writer, samples);
+    const loadRows = (steps: ImportSteps = {}) =>
+      importRows(db, { ...writer, questions }, readExport(opened, rules, zeroFileCounts()), {
+        ...steps,
+        onProgress: (done) => onProgress(done, total),
+      });
+    if (!allOrNone) return await loadRows();
+    return await inRetriedTransaction(db, (tx) => loadRows({ transact: (work) => work(tx) }));
+  }
+  const imported = dryRun ? noneImported : await load();
   const after = await tallyOf(db, writer);
   const seconds = (performance.now() - began) / 1000;
   return { file, inFile: scored(file.responses), before, after, imported, seconds };
@@ -269,17 +272,23 @@ type ImportSteps = {
   /** Runs in the transaction of each batch. */
   inBatch?: (tx: Sql, done: number, imported: ImportCounts) => Promise<unknown>;
   onProgress?: (done: number) => void;
+  transact?: <T>(work: (tx: Sql) => Promise<T>) => Promise<T>;
 };
 
 /**
- * Imports rows in batches with a transaction each. An import that ends halfway keeps its batches and can be repeated:
+ * Imports rows in batches, with a transaction each unless `transact` says otherwise. An import that ends halfway keeps its batches and can be repeated:
  * existing rows change nothing.
  */
 export async function importRows(
   db: Db,
   writer: ImportWriter,
   rows: AsyncIterable<ReadRow>,
-  { from = { done: 0, imported: noneImported }, inBatch, onProgress }: ImportSteps,
+  {
+    from = { done: 0, imported: noneImported },
+    transact = (work) => inRetriedTransaction(db, work),
+    inBatch,
+    onProgress,
+  }: ImportSteps,
 ): Promise<ImportCounts> {
   let { imported } = from;
   const number = createNumbering();
@@ -292,7 +301,7 @@ export async function importRows(
     const numbers = new Map(responses.map((response) => [response, number(response)]));
     done += batch.length;
     if (done <= from.done) continue;
-    const { total, isNew } = await inRetriedTransaction(db, async (tx) => {
+    const { total, isNew } = await transact(async (tx) => {
       const counts = await importRowBatch(tx, writer, batch, numbers);
       const { erased: _, ...added } = counts;
       const isNew = Object.values(added).some((count) => count > 0);

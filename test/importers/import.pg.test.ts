@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { importExport, openExport } from '../../src/importers/import.ts';
+import { otherService } from '../../src/importers/rows.ts';
 import { ask } from '../support/probe/ask.ts';
 import { commandRunner } from '../support/probe/command.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -328,4 +331,19 @@ test('--dry-run reports everything and writes nothing', async () => {
   assert.match(stdout, /Dry run: nothing was written\./);
   assert.match(stdout, /^in the file +4 /m);
   assert.deepEqual(await everythingOf(organization), before);
+});
+
+test('import responses adds nothing when it ends after a batch', async () => {
+  const { organization, survey } = await ask(db);
+  const rows = Array.from({ length: 600 }, (_, at) => `9,2026-01-01,row ${at}`);
+  const pieces = () => [['score,created_at,comment', ...rows].join('\n')];
+  const opened = await openExport(otherService, { name: 'r.csv', pieces }, undefined);
+  const onProgress = () => {
+    throw new Error('interrupted');
+  };
+  const writer = { ...commandWriter(organization), surveyId: survey, author: 'CSV' };
+  const options = { type: 'nps', zone: 'UTC', dryRun: false, allOrNone: true } as const;
+  const run = importExport({ db, onProgress }, writer, { export: opened, ...options });
+  await assert.rejects(run, /interrupted/);
+  assert.equal((await responsesOf(survey)).length, 0);
 });
