@@ -54,6 +54,7 @@ import {
 } from './rules.ts';
 
 const mailsPerJob = 1000;
+const maxWatchedSurveys = 1000;
 const retryAfterMs = 250;
 const retryForMs = 60_000;
 
@@ -83,6 +84,17 @@ export function createMailJobs({
   pauseCampaign?: (orgId: string, batch: { id: string; reason: string }) => Promise<boolean>;
 }) {
   const slots = createSemaphore({ slots: mailer.concurrency });
+  /** By survey, because each job of a paced campaign has only one email. */
+  const refusalWatches = new Map<string, RefusalWatch>();
+  /** Duration of the slowest recent SMTP exchange. */
+  let exchangeMs = 0;
+
+  function refusalWatchOf(surveyId: string): RefusalWatch {
+    if (refusalWatches.size > maxWatchedSurveys) refusalWatches.clear();
+    const watch = refusalWatches.get(surveyId) ?? createRefusalWatch();
+    refusalWatches.set(surveyId, watch);
+    return watch;
+  }
 
   /**
    * Sends the emails of a job that have no outcome yet. Returns after the last outcome, because another run of the job
@@ -97,14 +109,14 @@ export function createMailJobs({
   ) {
     const orgDb = poolForGroup(db, orgId);
     const { mails, awaitedBy } = await load(orgDb, orgId, ids);
-    const ms = mailTime(mails[0], settings.sendDeadlineSeconds * 1000);
+    const [first] = mails;
+    const ms = mailTime(first, settings.sendDeadlineSeconds * 1000);
     const job: MailJob = {
       traceparent,
       endsAt: performance.now() + ms,
       maxExchangeMs: ms / 2,
       signal: AbortSignal.timeout(Math.ceil(ms)),
-      exchangeMs: 0,
-      refusesAll: createRefusalWatch(),
+      refusesAll: first ? refusalWatchOf(first.survey_id) : createRefusalWatch(),
       ...createWriters(orgDb),
     };
     try {
@@ -142,7 +154,10 @@ export function createMailJobs({
       const now = performance.now();
       const isUntried = tried === job.refused;
       const refusesAll = isUntried || job.refusesAll(mail, tried.outcome);
-      if (refusesAll && !isUntried) job.refused = { ...tried, beginning: undefined, ms: null };
+      if (refusesAll && !isUntried) {
+        job.refused = { ...tried, beginning: undefined, ms: null };
+        refusalWatches.delete(mail.survey_id); // counts again after a resume
+      }
       const decision = decide(tried, {
         tries,
         triesOfJob: tries - mail.attempts,
@@ -208,14 +223,14 @@ export function createMailJobs({
     let leftAt = startedAt;
     /** Refuses to begin an email that would probably miss the deadline: its outcome would be unknown. */
     const mayLeave = async () => {
-      const isLate = job.endsAt - performance.now() < Math.min(job.exchangeMs, job.maxExchangeMs);
+      const isLate = job.endsAt - performance.now() < Math.min(exchangeMs, job.maxExchangeMs);
       beginning = isLate ? 'late' : await job.begin(mail);
       leftAt = performance.now();
       return hasBegun(beginning);
     };
     const outcome = await mailer.send(mail, { signal: job.signal, mayLeave });
     const endedAt = performance.now();
-    if (hasBegun(beginning)) job.exchangeMs = Math.max(endedAt - leftAt, job.exchangeMs * 0.9);
+    if (hasBegun(beginning)) exchangeMs = Math.max(endedAt - leftAt, exchangeMs * 0.9);
     return { outcome, beginning, ms: endedAt - startedAt };
   }
 
@@ -234,14 +249,13 @@ type MailEnd = {
   reason?: string | null;
 };
 type Tried = MailAttempt & { ms: number | null; traceparent: string | null };
+type RefusalWatch = ReturnType<typeof createRefusalWatch>;
 type MailJob = ReturnType<typeof createWriters> & {
   traceparent: string | null;
   endsAt: number;
   maxExchangeMs: number;
   signal: AbortSignal;
-  /** Duration of the slowest recent SMTP exchange. */
-  exchangeMs: number;
-  refusesAll: ReturnType<typeof createRefusalWatch>;
+  refusesAll: RefusalWatch;
   /** The attempt that revealed that the server refuses the whole survey. */
   refused?: Tried;
 };

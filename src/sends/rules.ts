@@ -88,8 +88,8 @@ export function reasonForAll(outcome: MailOutcome): string {
 const [firstMails, laterMails] = [3, 10];
 
 /**
- * Detects that the server refuses all emails of a job: by its reply, or when its policy rejects the first three, or ten
- * in a row after others were accepted.
+ * Detects that the server refuses all emails of a survey: by its reply, or when its policy rejects the first three, or
+ * ten in a row after others were accepted.
  */
 export function createRefusalWatch() {
   let hasAccepted = false;

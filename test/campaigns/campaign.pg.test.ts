@@ -288,6 +288,21 @@ for (const about of ['server', 'sender', 'policy'] as const) {
   });
 }
 
+test('pauses a paced campaign when policy refuses its first three mails', async () => {
+  const { create, find, work, later } = await scene({
+    says: () => rejected('554 5.7.1 no', { about: 'policy' }),
+  });
+  const id = await create({ per_hour: 3600 });
+  for (let mails = 0; mails < 3; mails++) {
+    await work({ without: ['sends.mail'] });
+    later(1000);
+  }
+  await work();
+  const campaign = await find(id);
+  assert.equal(campaign.status, 'paused');
+  assert.deepEqual(counts(campaign), [10, 0, 0, 0, 10]);
+});
+
 test('a campaign shows why its mails are delayed', async () => {
   const { orgId, create, find, work, mailJobs } = await scene({
     says: () => lost('ECONNREFUSED'),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import { claim } from '../../src/sends/claim.ts';
@@ -68,6 +69,26 @@ test("another organization's mail is next in turn", async () => {
     asked[at]!.answer(accepted());
   }
   await Promise.all(ran);
+});
+
+test('mail behind a slow exchange of a neighbour does not begin late', async () => {
+  const [slow, late] = [await claimed(1), await claimed(1)];
+  const begun = Promise.withResolvers<void>();
+  const mailer: Mailer = {
+    concurrency: 1,
+    async send({ org_id }, { mayLeave }) {
+      if (!(await mayLeave())) return lost();
+      begun.resolve();
+      if (org_id === slow.orgId) await sleep(800);
+      return accepted();
+    },
+  };
+  const jobs = createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 2 } });
+  const slowJob = jobs.run(slow.orgId, slow.ids);
+  await begun.promise;
+  await Promise.all([slowJob, jobs.run(late.orgId, late.ids)]);
+  const [mail] = await db`select reason_code, attempts from mails where org_id = ${late.orgId}`;
+  assert.deepEqual({ ...mail }, { reason_code: 'deadline', attempts: 0 });
 });
 
 test('mail that would miss the deadline does not begin', async () => {
