@@ -27,7 +27,9 @@ import {
   beginMails,
   type ClaimedMail,
   type EndedMail,
+  endExpiredMails,
   listBlocked,
+  listExpiredMails,
   listMailContents,
   listOpenMails,
   lockMonths,
@@ -373,9 +375,21 @@ const marginSeconds = 180;
 
 export type RecoverTools = { db: Db; log: Log; settings: { sendDeadlineSeconds: number } };
 
-/** Restarts mail jobs that have used up their attempts. A job marks emails that it has begun as unknown. */
+/**
+ * Restarts mail jobs that have used up their attempts. Emails that are a day old, or whose survey was closed manually,
+ * fail first. A job marks emails that it has begun as unknown.
+ */
 export async function recoverStrandedMails({ db, log, settings }: RecoverTools) {
-  const count = await restartFailedJobs(db, settings.sendDeadlineSeconds + marginSeconds);
+  const seconds = settings.sendDeadlineSeconds + marginSeconds;
+  for (let ended: EndedMail[] | undefined; ended?.length !== 0; ) {
+    ended = await inRetriedTransaction(db, async (tx) => {
+      const ids = await listExpiredMails(tx, seconds);
+      await lockMonths(tx, ids);
+      return [...(await endExpiredMails(tx, ids))];
+    });
+    for (const mail of ended) publishEnded(mail, 'failed');
+  }
+  const count = await restartFailedJobs(db, seconds);
   if (count > 0) log.warn({ count }, 'restarted failed email jobs');
 }
 

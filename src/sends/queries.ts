@@ -10,7 +10,7 @@ import { suppressBounced } from '../suppressions/bounces.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { Reminder } from '../surveys/schemas.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
-import type { AddressFacts, BlockReason, OutcomeRow } from './rules.ts';
+import { type AddressFacts, type BlockReason, maxMailAgeMs, type OutcomeRow } from './rules.ts';
 
 export const historyEvents = [
   'added',
@@ -471,18 +471,47 @@ export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readon
     returning request_id, contact_id`;
 }
 
+/** Lists claimed mails of failed jobs that must not be sent any more, because of their age or their closed survey. */
+export async function listExpiredMails(sql: Sql, seconds: number) {
+  const mails = await sql<{ id: string }[]>`
+    select s.id
+    from ${failedJobs(sql, seconds)}
+    cross join lateral json_array_elements_text(j.payload -> 'mail_ids') as m (id)
+    cross join lateral (select * from mails where org_id = (j.payload ->> 'org_id')::uuid and id = m.id::uuid limit 1) s
+    join surveys v on v.org_id = s.org_id and v.id = s.survey_id
+    where s.status = 'claimed' and ${isExpired(sql)}
+    limit 10_000`;
+  return mails.map(({ id }) => id);
+}
+
+export async function endExpiredMails(sql: Sql, ids: readonly string[]) {
+  const picked = sql`
+    from surveys v
+    where s.id = any (${[...ids]}::uuid[]) and v.org_id = s.org_id and v.id = s.survey_id
+      and s.status = 'claimed' and ${isExpired(sql)}`;
+  const reason = sql`
+    case when v.completed_by = 'hand' then 'not sent: the survey was closed' else 'could not be sent within a day' end`;
+  return await endMails(sql, 'failed', { picked, reason });
+}
+
+const isExpired = (sql: Sql) => sql`
+  (v.completed_by = 'hand' or s.claimed_at < now() - make_interval(secs => ${maxMailAgeMs / 1000}))`;
+
 /** Restarts mail jobs that used up their attempts so many seconds ago that no process still works on them. */
 export async function restartFailedJobs(sql: Sql, seconds: number) {
   const { count } = await sql`
     select from graphile_worker.reschedule_jobs(
-      array(select j.id
-            from graphile_worker._private_jobs j
-            join graphile_worker._private_tasks t on t.id = j.task_id
-            where t.identifier = 'sends.mail' and j.attempts >= j.max_attempts and j.locked_at is null
-              and j.updated_at < now() - make_interval(secs => ${seconds})),
+      array(select j.id from ${failedJobs(sql, seconds)}),
       attempts => 0)`;
   return count;
 }
+
+const failedJobs = (sql: Sql, seconds: number) => sql`
+  (select j.*
+   from graphile_worker._private_jobs j
+   join graphile_worker._private_tasks t on t.id = j.task_id
+   where t.identifier = 'sends.mail' and j.attempts >= j.max_attempts and j.locked_at is null
+     and j.updated_at < now() - make_interval(secs => ${seconds})) j`;
 
 export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
   deleteRows(

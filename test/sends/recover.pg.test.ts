@@ -212,6 +212,57 @@ test('recovery does not touch mails whose request may still wait', async () => {
   assert.equal((await queuedOf(left.orgId)).length, 0);
 });
 
+const close = ({ surveyId }: { surveyId: string }) =>
+  db`update surveys set status = 'completed', completed_by = 'hand' where id = ${surveyId}`;
+const age = ({ orgId }: { orgId: string }) =>
+  db`update mails set claimed_at = now() - interval '25 hours' where org_id = ${orgId}`;
+
+for (const [reason, meanwhile] of [
+  ['not sent: the survey was closed', close],
+  ['could not be sent within a day', age],
+] as const) {
+  test(`mail of a failed job ends with its quota (${reason})`, async (t) => {
+    const left = await claimed(2);
+    await failForGood(left.orgId);
+    await meanwhile(left);
+    const signals = signalsOf(left.orgId);
+    await takeUp();
+
+    assert.deepEqual(signals, [
+      ['failed', null],
+      ['failed', null],
+    ]);
+    const [mail] = await left.list();
+    assert.partialDeepStrictEqual(mail, { status: 'failed', reason_code: 'deadline', reason });
+    const [usage] = await db`select used from mail_usage where org_id = ${left.orgId}`;
+    assert.equal(usage?.['used'], 0);
+    await workOn(t, { url, tasks: tasks(taskTools(db)) });
+    await until('its job has ended', async () => (await mailJobs(left.orgId)).length === 0);
+  });
+}
+
+test('job that always throws is restarted for a day', async (t) => {
+  const left = await claimed(1);
+  const mailer: Mailer = { concurrency: 1, send: () => Promise.reject(new Error('broken')) };
+  const throwing = createMailJobs({ db, log, mailer, progress, settings });
+  await failForGood(left.orgId);
+  await takeUp();
+  assert.equal((await queuedOf(left.orgId)).length, 1);
+  await workOn(t, { url, tasks: tasks({ ...taskTools(db), mailJobs: throwing }) });
+  await until('it has thrown', async () => {
+    const [job] = await db`
+      select last_error from graphile_worker._private_jobs where payload ->> 'org_id' = ${left.orgId}`;
+    return job?.['last_error'] === 'broken';
+  });
+  assert.deepEqual(await statuses(left), ['claimed']);
+
+  await age(left);
+  await failForGood(left.orgId);
+  await takeUp();
+  assert.deepEqual(await statuses(left), ['failed']);
+  await until('its job has ended', async () => (await mailJobs(left.orgId)).length === 0);
+});
+
 test('wait of deferred mails grows with age only if the job sent none', async () => {
   const waits: unknown[] = [];
   for (const leaving of [0, 1]) {
