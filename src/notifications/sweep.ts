@@ -144,11 +144,24 @@ const finishedCampaigns = (sql: Sql) => sql`
   where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
     and c.finished_at >= w.since`;
 
+/** Notifies once per outage: skips other campaigns while a campaign that caused a notification is paused. */
 const pausedCampaigns = (sql: Sql) => sql`
-  select w.org_id, w.member_id, 'campaign_paused', concat(c.id, ' ', c.turn)
+  select w.org_id, w.member_id, 'campaign_paused', c.subject
   from choices w
-  join campaigns c on c.org_id = w.org_id
-  where 'campaign_paused' = any(w.events) and c.status = 'paused' and c.reason is not null`;
+  cross join lateral (
+    select concat(id, ' ', turn) as subject
+    from campaigns
+    where org_id = w.org_id and status = 'paused' and reason is not null
+    order by created_at
+    limit 1
+  ) c
+  where 'campaign_paused' = any(w.events)
+    and not exists (
+      select from campaigns p
+      join notifications n on n.org_id = p.org_id and n.subject = concat(p.id, ' ', p.turn)
+      where p.org_id = w.org_id and p.status = 'paused' and n.kind = 'campaign_paused'
+        and n.member_id is not distinct from w.member_id
+    )`;
 
 /**
  * Digests are due from 9:00 to 15:00 on the day or on Monday, so that a digest chosen in the evening starts the next

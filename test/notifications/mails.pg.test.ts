@@ -166,7 +166,7 @@ test('member is mailed when a campaign finishes', async () => {
   assert.ok(mails[0]!.text?.includes(`/surveys/${survey_id}/send/${campaign!.id}`));
 });
 
-test('member is mailed once when a campaign is paused', async () => {
+test('member is mailed once per outage that pauses campaigns', async () => {
   const { org_id, survey_id, email } = await scene({ events: ['campaign_paused'] });
   const pause = async (name: string, reason: string | null = '554 blocked') => {
     const row = { org_id, survey_id, name, reason, status: 'paused' };
@@ -176,6 +176,7 @@ test('member is mailed once when a campaign is paused', async () => {
   };
   await pause('By hand', null);
   const may = await pause('May');
+  await pause('June');
   assert.deepEqual(await subjectsTo(email), ['Campaign paused: May']);
   const [mail] = await mailsTo(email);
   assert.match(mail!.text ?? '', /554 blocked/);
