@@ -53,7 +53,11 @@ export const payloads = {
   'members.mail_reset': v.object({ email: v.string() }),
   'notifications.assigned': v.object({ org_id: Uuid, member_id: Uuid, response_id: Uuid }),
   'notifications.mail': v.object({ org_id: Uuid, notification_id: Uuid }),
-  'notifications.post': v.object({ org_id: Uuid, notification_id: Uuid }),
+  'notifications.post': v.object({
+    org_id: Uuid,
+    notification_id: Uuid,
+    tries: v.optional(v.number()),
+  }),
   'people.finish_erasure': v.object({ org_id: Uuid, erasure_id: Uuid }),
   'questions.publish_completed': v.object({ org_id: Uuid, response_id: Uuid }),
   'replies.send': v.object({ org_id: Uuid, reply_id: Uuid }),

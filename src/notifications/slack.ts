@@ -1,5 +1,5 @@
 import { type Actor, changesOf, recordAct } from '../audit/acts.ts';
-import type { JobPayloads } from '../jobs.ts';
+import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
@@ -26,15 +26,14 @@ export type SlackTools = {
 };
 
 const deadlineMs = 10_000;
+const retryMinutes = [1, 5, 30, 120];
 
 /**
- * Posts a notification to the organization's webhook. The queue retries for a day, but only if the message was
- * certainly not accepted.
+ * Posts a notification to the organization's webhook. Retries only if the message was certainly not accepted, with a
+ * new job, because a webhook that is down must not count as a failed job.
  */
-export async function postNotification(
-  tools: SlackTools,
-  { org_id, notification_id: id }: JobPayloads['notifications.post'],
-) {
+export async function postNotification(tools: SlackTools, job: JobPayloads['notifications.post']) {
+  const { org_id, notification_id: id, tries = 0 } = job;
   const { db, log, outbound, secrets, publicUrl } = tools;
   const claimed = await claimPost(db, org_id, id);
   if (!claimed) return;
@@ -55,10 +54,17 @@ export async function postNotification(
     const mayTryAgain = errorKind
       ? ['dns', 'connect', 'tls', 'busy'].includes(errorKind)
       : statusCode === 429 || (statusCode ?? 0) >= 500;
-    if (mayTryAgain) {
-      throw new Error(`the webhook did not accept a notification: ${errorKind ?? statusCode}`);
+    const minutes = mayTryAgain ? retryMinutes[tries] : undefined;
+    if (minutes === undefined) {
+      log.warn({ org_id, outcome: errorKind ?? 'status' }, 'notification was not posted');
+      return;
     }
-    log.warn({ org_id, outcome: errorKind ?? 'status' }, 'notification was not posted');
+    const runAt = new Date(Date.now() + minutes * 60_000);
+    await inTransaction(db, async (tx) => {
+      await releaseNotification(tx, org_id, id);
+      const payload = { ...job, tries: tries + 1 };
+      await enqueue(tx, [{ task: 'notifications.post', payload, runAt }]);
+    });
   } catch (error) {
     await releaseNotification(db, org_id, id);
     throw error;
