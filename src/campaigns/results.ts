@@ -10,6 +10,7 @@ import {
 } from '../lib/export/export.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
+import type { Category } from '../survey-types.ts';
 import { isBlocked } from './queries.ts';
 
 /** Reads in ranges, so that a slow client holds no connection. */
@@ -62,6 +63,39 @@ export async function countResults(
     group by item.status, item.reason_code
     order by people desc, item.reason_code`;
 }
+
+export type FirstResponse = {
+  id: string;
+  score: number;
+  category: Category;
+  comment: string | null;
+  created_at: Date;
+  contact_name: string | null;
+  contact_email: string;
+};
+
+/**
+ * The first responses to a campaign. Searches only the first 200 responses to the survey since the start of the
+ * campaign.
+ */
+export const firstResponses = (
+  sql: Sql,
+  orgId: string,
+  { id, survey_id, started_at }: { id: string; survey_id: string; started_at: string | null },
+) => sql<FirstResponse[]>`
+  select r.id, r.score, r.category, r.comment, r.created_at, c.name as contact_name, c.email as contact_email
+  from (
+    select *
+    from responses
+    where org_id = ${orgId} and survey_id = ${survey_id} and held_reason is null and created_at >= ${started_at}
+    order by created_at, id
+    limit 200
+  ) r
+  join campaign_contacts p on p.contact_id = r.contact_id and p.campaign_id = ${id} and p.org_id = ${orgId}
+  join contacts c on c.id = r.contact_id and c.org_id = ${orgId}
+  where p.batch_id is not null
+  order by r.created_at, r.id
+  limit 3`;
 
 const resultItem = (sql: Sql) => sql`
   join campaigns g on g.id = p.campaign_id and g.org_id = p.org_id

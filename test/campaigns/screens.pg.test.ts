@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
-import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
 
@@ -75,7 +75,7 @@ test('results can be searched while they change', async () => {
   assert.match(await (await get(`${campaign}?search=zzz`)).text(), /No contacts match/);
 });
 
-test('a campaign shows its response rate and reasons', async () => {
+test('a campaign shows its response rate, first responses and reasons', async () => {
   const { org, survey, path, get, post } = await scene();
   const of = { org_id: org, survey_id: survey };
   const ann = await makeContact(db, of, { email: 'ann@people.test', name: 'Ann' });
@@ -86,9 +86,11 @@ test('a campaign shows its response rate and reasons', async () => {
   const runner = campaignRunner(db, org);
   await runner.workFor(4);
   await db`update contacts set status = 'responded', responded_at = now() where id = ${ann}`;
+  await makeResponse(db, of, { contact_id: ann, comment: 'Quick help' });
   const html = await (await get(campaign)).text();
   const cards = html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
   assert.match(cards, /Response rate 50% Sent 2 Delivered 2 Responded 1 50%/);
+  assert.match(cards, /First responses All responses \S+ Ann .*Quick help 10/);
   assert.match(cards, /Not sent, by reason 1 contact Mailbox does not exist 1 Skipped/);
 });
 

@@ -3,6 +3,7 @@ import { notFound, toSentence } from '../../errors.ts';
 import { type Page, readList } from '../../lib/paging/page.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import { listSegments } from '../../people/segments.ts';
+import { ResponseRow } from '../../responses/response-row.tsx';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { percentage } from '../../survey-types.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
@@ -16,6 +17,8 @@ import type { CampaignRecord, CampaignResult } from '../api.ts';
 import { type CampaignRun, findRun } from '../queries.ts';
 import {
   countResults,
+  type FirstResponse,
+  firstResponses,
   listResults,
   type ResultCount,
   type ResultStatus,
@@ -35,12 +38,13 @@ export async function showCampaign(
   { page, filter, ...ids }: CampaignIds & { page: Page; filter: OutcomeFilter },
 ) {
   const { orgId, survey, campaign, here } = await find(c, db, ids);
-  const [results, counts] = await Promise.all([
+  const [results, counts, first] = await Promise.all([
     readList<CampaignResult>(
       db,
       listResults(db, orgId, { campaignId: campaign.id, page, ...filter }),
     ),
     countResults(db, orgId, campaign),
+    firstResponses(db, orgId, campaign),
   ]);
   const total = (results as { meta?: { total: number } }).meta?.total ?? 0;
   const { time_zone: timeZone } = await getOrganization(db, orgId);
@@ -68,12 +72,18 @@ export async function showCampaign(
           opensAt={nextOpening(survey.send_window, at)}
           canControl={canControl}
         />
-        {counts === null ? null : (
-          <>
-            <ResponseRate sent={campaign.sent} counts={counts} />
-            <Reasons counts={counts} />
-          </>
+        {campaign.sent === 0 ? null : (
+          <div class={counts && first.length > 0 ? 'grid half level' : 'stack'}>
+            {counts && <ResponseRate sent={campaign.sent} counts={counts} />}
+            {first.length === 0 ? null : (
+              <FirstResponses
+                {...{ survey, first }}
+                path={`/o/${c.var.organization.slug}/responses`}
+              />
+            )}
+          </div>
         )}
+        {counts && <Reasons counts={counts} />}
       </Live>
       <Outcomes
         {...{ campaign, results: results.data, page, total, filter, here, canControl }}
@@ -284,7 +294,6 @@ function Progress(props: ProgressProps) {
 }
 
 function ResponseRate({ sent, counts }: { sent: number; counts: readonly ResultCount[] }) {
-  if (sent === 0) return null;
   const mailed = counts.filter(({ status }) => status === 'sent');
   const sum = (of: 'bounced' | 'responded') => mailed.reduce((all, each) => all + each[of], 0);
   const responded = sum('responded');
@@ -305,6 +314,35 @@ function ResponseRate({ sent, counts }: { sent: number; counts: readonly ResultC
           step('Responded', responded),
         ]}
       />
+    </section>
+  );
+}
+
+type FirstResponsesProps = {
+  survey: Awaited<ReturnType<typeof getOrgSurvey>>;
+  first: readonly FirstResponse[];
+  path: string;
+};
+
+function FirstResponses({ survey, first, path }: FirstResponsesProps) {
+  return (
+    <section class="card" aria-labelledby="first">
+      <div class="title">
+        <h2 id="first">First responses</h2>
+        <a href={`${path}?survey_id=${survey.id}`}>All responses</a>
+      </div>
+      <ul class="rows">
+        {first.map(({ id, contact_name, contact_email, ...response }) => (
+          <li>
+            <ResponseRow
+              response={{ ...response, type: survey.type }}
+              href={`${path}/${id}`}
+              title={contact_name ?? contact_email}
+              person={contact_name ?? contact_email}
+            />
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
