@@ -54,23 +54,29 @@ export const itemJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Pa
 )`;
 
 /**
- * The CTE `picked` has the rows of a page and one extra row, newest first, by cursor or by offset. Its limit is a
- * literal, the maximum page size plus one, so that Postgres reuses one plan for all pages.
+ * The CTE `picked` has the rows of a page and one extra row, newest first, by cursor or by offset. An offset reads only
+ * the index up to the first row of the page. The limit is a literal, the maximum page size plus one, so that Postgres
+ * reuses one plan for all pages.
  */
 function pickPage(sql: Sql, { rows, columns }: PagedList, page: Page): Part {
-  const offset = page.cursor ? 0 : (page.page - 1) * page.limit;
-  const skipped =
-    offset === 0 ? sql`` : sql`offset ${hideFromPlanner(sql, sql`${offset}::bigint`)}`;
   return sql`picked as (
     select *
     from (
-      select ${columns ?? sql`*`} from ${rows} ${after(sql, page)}
+      select ${columns ?? sql`*`} from ${rows} ${page.cursor ? after(sql, page) : from(sql, rows, page)}
       order by created_at desc, id desc
-      limit 201 ${skipped}
+      limit 201
     ) longest
     order by created_at desc, id desc
     limit ${hideFromPlanner(sql, sql`${page.limit + 1}::int`)}
   )`;
+}
+
+function from(sql: Sql, rows: Part, { page, limit }: Page) {
+  if (page === 1) return sql``;
+  return sql`and (created_at, id) <= (
+    select created_at, id from ${rows}
+    order by created_at desc, id desc
+    limit 1 offset ${hideFromPlanner(sql, sql`${(page - 1) * limit}::bigint`)})`;
 }
 
 /** The time is text, because the driver would cut it to milliseconds and skip rows. */
