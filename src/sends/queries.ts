@@ -480,7 +480,7 @@ export async function listExpiredMails(sql: Sql, seconds: number) {
     cross join lateral (select * from mails where org_id = (j.payload ->> 'org_id')::uuid and id = m.id::uuid limit 1) s
     join surveys v on v.org_id = s.org_id and v.id = s.survey_id
     where s.status = 'claimed' and ${isExpired(sql)}
-    limit 10_000`;
+    limit 10000`;
   return mails.map(({ id }) => id);
 }
 
