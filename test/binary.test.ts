@@ -64,7 +64,7 @@ test("the binary contains the app's styles and scripts, compressed", async (t) =
 
 test('the binary reads comments in a thread that runs nothing else', async (t) => {
   const cwd = emptyFolder(t);
-  const { url } = await service(cwd);
+  const { url } = await service(cwd, { ASKBACK_RATE_LIMIT: '1000000' });
   const made = async (words: string[]) =>
     JSON.parse((await command(cwd, [...words, '--json'])).stdout);
   const { id: org } = await made(['org', 'create', '--name', 'Acme', '--ai']);
