@@ -162,7 +162,7 @@ export async function consumeInvitations(sql: Sql, email: string) {
     returning ${linkFields(sql)}`;
 }
 
-/** Ends the links that set a new password or email of a member, or those of one kind. */
+/** Ends the links of a member that set a new password or email, or only one kind of them. */
 export async function deleteMemberLinks(sql: Sql, memberId: string, kind: LinkKind | null = null) {
   await sql`
     -- all organizations

@@ -64,7 +64,7 @@ export function SendPreview(props: PreviewProps) {
 
 type MatchesProps = PreviewProps & { reader: NonNullable<PreviewProps['reader']> };
 
-/** Links to the other matches, or says why there is no recipient. */
+/** Links to the other matches, or says why nobody is shown. */
 function Matches({ reader, text, matches, audience, survey }: MatchesProps) {
   const recipients = matches.filter(({ judgement }) => 'send' in judgement);
   const [skipped] = matches;
