@@ -12,7 +12,6 @@ import { isUuid, parse } from '../lib/validation/parse.ts';
 import { type AnsweredResponse, findPersonalLink } from '../responses/answer.queries.ts';
 import { maxSharedPerMinute as maxScoresPerMinute, refuseUnlessOpen } from '../responses/answer.ts';
 import {
-  areFinal,
   findLink,
   followUpOf,
   type LinkAddress,
@@ -22,7 +21,7 @@ import {
   readObject,
   thanksFor,
 } from '../responses/pages.ts';
-import { readScore } from '../responses/rules.ts';
+import { areFinal, readScore } from '../responses/rules.ts';
 import {
   answeredPage,
   notSavedPage,

@@ -11,7 +11,6 @@ import { inGroup, serviceWork } from '../lib/db/fair-pool.ts';
 import { enqueueSpan } from '../lib/queue/task.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
-import { isLongerThan, maxNameLength } from '../limits.ts';
 import { answered, skipped } from '../signals.ts';
 import { categoryOf, type SurveyType } from '../survey-types.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
@@ -210,19 +209,6 @@ function publishAnswered(
   if (deliveries > 0) skipped.publish({ deliveries });
 }
 
-const maxProperties = 20;
-const maxValueLength = 500;
-
-/** Reads the plain values among an embedded survey's properties, which visitors can forge. */
-export function readEmbedProperties(
-  input: unknown,
-): Record<string, string | number | boolean> | null {
-  const values = typeof input === 'string' ? tryParse(input) : input;
-  if (typeof values !== 'object' || values === null || Array.isArray(values)) return null;
-  const plain = Object.entries(values).filter((entry): entry is [string, Plain] => isPlain(entry));
-  return plain.length === 0 ? null : Object.fromEntries(plain.slice(0, maxProperties));
-}
-
 type EmbedProperties = Readonly<Record<string, unknown>> | null;
 
 /** Removes properties that contain the address of an erased person. */
@@ -243,23 +229,3 @@ export async function dropErasedProperties(
 }
 
 const addressPattern = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/g;
-
-type Plain = string | number | boolean;
-
-function isPlain([name, value]: [string, unknown]): boolean {
-  if (name === '' || name === '__proto__' || isLongerThan(name, maxNameLength)) return false;
-  if (!isStorable(name)) return false;
-  if (typeof value === 'string') return !isLongerThan(value, maxValueLength) && isStorable(value);
-  return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
-}
-
-/** Postgres stores neither NUL nor lone surrogates. */
-const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

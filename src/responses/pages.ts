@@ -36,13 +36,15 @@ import {
   type SurveyLink,
   visitPersonalLink,
 } from './answer.queries.ts';
+import { type AnswerTools, answerSurvey, createAnswerRecorder } from './answer.ts';
 import {
-  type AnswerTools,
-  answerSurvey,
-  createAnswerRecorder,
+  areFinal,
+  checkSubmission,
+  type LinkVisit,
   readEmbedProperties,
-} from './answer.ts';
-import { checkSubmission, type LinkVisit, readScore, type Submission } from './rules.ts';
+  readScore,
+  type Submission,
+} from './rules.ts';
 import { type Complaint, formPage, trapField } from './view/form.tsx';
 import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './view/messages.tsx';
 
@@ -202,14 +204,6 @@ const shownAnswer = ({ score, comment, at }: AnsweredResponse) => ({
   comment,
   at: new Date(at),
 });
-
-const changeableMs = 24 * 60 * 60 * 1000;
-
-/** Follow-up answers can be changed for a day after the score, while the survey takes answers. */
-export const areFinal = (
-  { now, completed_by }: Pick<SurveyLink, 'now' | 'completed_by'>,
-  { at }: Pick<AnsweredResponse, 'at'>,
-) => completed_by === 'hand' || now.getTime() - Date.parse(at) > changeableMs;
 
 /** The follow-up questions for a response with its answers, or undefined if there are no questions. */
 export function followUpOf(

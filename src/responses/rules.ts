@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { isLongerThan, maxCommentLength } from '../limits.ts';
+import { isLongerThan, maxCommentLength, maxNameLength } from '../limits.ts';
 import {
   isScore,
   netPromoterScore,
@@ -81,6 +81,47 @@ export function findHoldReason({ score, honeypotHit, visits }: ScannerSigns): He
 function scoresOf(kind: LinkVisit['kind'], visits: readonly LinkVisit[]): Set<number> {
   const scores = visits.filter((visit) => visit.kind === kind).map(({ score }) => score);
   return new Set(scores.filter((score) => score !== null));
+}
+
+const changeableMs = 24 * 60 * 60 * 1000;
+
+/** Follow-up answers can be changed for a day after the score, while the survey takes answers. */
+export const areFinal = (
+  { now, completed_by }: { now: Date; completed_by: string | null },
+  { at }: { at: string },
+) => completed_by === 'hand' || now.getTime() - Date.parse(at) > changeableMs;
+
+const maxProperties = 20;
+const maxValueLength = 500;
+
+/** Reads the plain values among an embedded survey's properties, which visitors can forge. */
+export function readEmbedProperties(
+  input: unknown,
+): Record<string, string | number | boolean> | null {
+  const values = typeof input === 'string' ? tryParse(input) : input;
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) return null;
+  const plain = Object.entries(values).filter((entry): entry is [string, Plain] => isPlain(entry));
+  return plain.length === 0 ? null : Object.fromEntries(plain.slice(0, maxProperties));
+}
+
+type Plain = string | number | boolean;
+
+function isPlain([name, value]: [string, unknown]): boolean {
+  if (name === '' || name === '__proto__' || isLongerThan(name, maxNameLength)) return false;
+  if (!isStorable(name)) return false;
+  if (typeof value === 'string') return !isLongerThan(value, maxValueLength) && isStorable(value);
+  return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** Postgres stores neither NUL nor lone surrogates. */
+const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 export type HeldTally = Tally & { held: number };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readEmbedProperties } from '../../src/responses/answer.ts';
+import { readEmbedProperties } from '../../src/responses/rules.ts';
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, place) => [`p${place}`, place]));
