@@ -122,22 +122,3 @@ export async function hasEventOf(
     limit 1`;
   return event !== undefined;
 }
-
-type MissedSince = { orgId: string; webhookId: string; since: Date };
-
-/** Deliveries skipped or failed since a time and not redelivered later, except deliveries of erased events. */
-export const missedDeliveries = (sql: Sql, { orgId, webhookId, since }: MissedSince): Part => sql`
-  -- organization: caller
-  select d.id, d.event_id, coalesce(d.message_id, d.id) as message_id, d.is_test,
-         coalesce(d.traceparent, e.traceparent) as traceparent
-  from ended_deliveries d
-  join events e on e.org_id = d.org_id and e.id = d.event_id and e.erased_at is null
-  where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and d.id >= least_id_at(${since})
-    and d.undelivered is not null and not d.is_test
-    and not exists (
-      select from pending_deliveries later
-      where later.webhook_id = d.webhook_id and later.message_id = coalesce(d.message_id, d.id) and later.id > d.id
-    ) and not exists (
-      select from ended_deliveries later
-      where later.webhook_id = d.webhook_id and later.message_id = coalesce(d.message_id, d.id) and later.id > d.id
-    )`;

@@ -1,10 +1,17 @@
 import { type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
-import { type Db, inTransaction, isLockTimeout, lockTimeout, one, type Sql } from '../lib/db/db.ts';
+import {
+  type Db,
+  inTransaction,
+  isLockTimeout,
+  lockTimeout,
+  one,
+  type Part,
+  type Sql,
+} from '../lib/db/db.ts';
 import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
-import { missedDeliveries } from './emit.ts';
 import { lockStanding } from './record.ts';
 import { wasErased } from './retention.ts';
 
@@ -145,3 +152,29 @@ async function copyDeliveries(
                    limit ${maxLinks}) as traceparents`,
   );
 }
+
+type MissedSince = { orgId: string; webhookId: string; since: Date };
+
+export async function countReplayable(sql: Sql, missed: MissedSince): Promise<number> {
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from (${missedDeliveries(sql, missed)}) missed`,
+  ).count;
+}
+
+/** Deliveries skipped or failed since a time and not redelivered later, except deliveries of erased events. */
+const missedDeliveries = (sql: Sql, { orgId, webhookId, since }: MissedSince): Part => sql`
+  -- organization: caller
+  select d.id, d.event_id, coalesce(d.message_id, d.id) as message_id, d.is_test,
+         coalesce(d.traceparent, e.traceparent) as traceparent
+  from ended_deliveries d
+  join events e on e.org_id = d.org_id and e.id = d.event_id and e.erased_at is null
+  where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and d.id >= least_id_at(${since})
+    and d.undelivered is not null and not d.is_test
+    and not exists (
+      select from pending_deliveries later
+      where later.webhook_id = d.webhook_id and later.message_id = coalesce(d.message_id, d.id) and later.id > d.id
+    ) and not exists (
+      select from ended_deliveries later
+      where later.webhook_id = d.webhook_id and later.message_id = coalesce(d.message_id, d.id) and later.id > d.id
+    )`;

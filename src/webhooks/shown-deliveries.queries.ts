@@ -1,5 +1,4 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import { missedDeliveries } from './emit.ts';
 
 type DeliveriesOf = { orgId: string; webhookId: string };
 
@@ -110,18 +109,6 @@ export async function countDelivered(sql: Sql, orgId: string, days: number) {
     ) newest
     where w.org_id = ${orgId}
     group by w.id`;
-}
-
-export async function countReplayable(
-  sql: Sql,
-  { orgId, webhookId }: DeliveriesOf,
-  since: Date,
-): Promise<number> {
-  return one(
-    await sql<{ count: number }[]>`
-      select count(*)::int as count
-      from (${missedDeliveries(sql, { orgId, webhookId, since })}) missed`,
-  ).count;
 }
 
 export type ShownDelivery = ListedDelivery & {

@@ -33,11 +33,10 @@ import {
   versionOfWebhook,
 } from '../manage.ts';
 import { findTarget, getWebhook, listWebhooks, type WebhookRow } from '../queries.ts';
-import { redeliver, replay } from '../replay.ts';
+import { countReplayable, redeliver, replay } from '../replay.ts';
 import {
   countByDay,
   countDelivered,
-  countReplayable,
   findShownDelivery,
   listAttempts,
   pageOfDeliveries,
@@ -213,8 +212,8 @@ export const webhookScreens = (tools: WebhookTools) =>
       const { since: day, confirmed } = form.values;
       const webhookId = idOf(c);
       const since = new Date(day);
-      const which = { orgId: editor.orgId, webhookId };
-      if (!confirmed && (await countReplayable(tools.db, which, since)) > maxUnconfirmed) {
+      const missed = { orgId: editor.orgId, webhookId, since };
+      if (!confirmed && (await countReplayable(tools.db, missed)) > maxUnconfirmed) {
         return c.redirect(`${pathOf(c, webhookId)}/replay?since=${day}&confirm=true`, 303);
       }
       const traceparent = c.get('traceparent') ?? null;
@@ -286,9 +285,9 @@ async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, form = emp
   const weekBefore = (webhook.deactivated_at ?? new Date()).getTime() - 7 * dayMs;
   const asked = v.safeParse(Day, c.req.query('since'));
   const since = asked.success ? asked.output : new Date(weekBefore).toISOString().slice(0, 10);
-  const which = { orgId: c.var.organization.id, webhookId };
+  const missed = { orgId: c.var.organization.id, webhookId, since: new Date(since) };
   const confirms = c.req.query('confirm') === 'true';
-  const count = confirms ? await countReplayable(tools.db, which, new Date(since)) : 0;
+  const count = confirms ? await countReplayable(tools.db, missed) : 0;
   return renderBelow(c, webhook, {
     title: 'Replay missed events',
     body:
