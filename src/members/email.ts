@@ -19,6 +19,9 @@ import {
   lockMember,
 } from './queries.ts';
 
+/** Emails and screens tell it in words. */
+const validFor = '24 hours';
+
 type RequestTools = { db: Db; secrets: Pick<Secrets, 'seal'> };
 
 /**
@@ -37,7 +40,7 @@ export async function requestEmail(
     await lockMember(tx, memberId);
     await deleteMemberLinks(tx, memberId, 'email');
     const link = { email, memberId, provesEmail: true, tokenHash: hashToken(token) };
-    const linkId = await insertLink(tx, { ...link, kind: 'email' });
+    const linkId = await insertLink(tx, { ...link, kind: 'email', validFor });
     const sealed = secrets.seal(sealedFor(linkId), token).toString('base64');
     const payload = { link_id: linkId, sealed };
     await enqueue(tx, [{ task: 'members.mail_confirmation', payload }]);

@@ -163,6 +163,9 @@ export const inviteMember = (
 export const inviteOperator = (tools: InviteTools, actor: Actor, email: string) =>
   invite(tools, actor, { email, isOperator: true });
 
+/** Emails and screens tell it in words. */
+const validFor = '7 days';
+
 /** Limits abuse: an invitation mails any address in this server's name. Replaced and withdrawn ones count too. */
 const maxInvitationsPerDay = 100;
 
@@ -181,7 +184,7 @@ async function invite(
         and org_id is not distinct from ${orgId}::uuid`;
     const provesEmail = mails && !isShown;
     const link = { email, orgId, role, isOperator, provesEmail, tokenHash: hashToken(token) };
-    const linkId = await insertLink(tx, { ...link, kind: 'invitation' });
+    const linkId = await insertLink(tx, { ...link, kind: 'invitation', validFor });
     const target = { kind: 'invitation', id: linkId };
     const details = { name: maskAddress(email), role, operator: isOperator };
     await recordAct(tx, { orgId, actor, act: 'member.invited', target, details });

@@ -8,7 +8,7 @@ import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
 import { noticeSubjects } from './account-acts.ts';
 import { sealedFor } from './invite.ts';
 import { findCredentials, findCredentialsById, findLink, type LiveLink } from './queries.ts';
-import { insertReset } from './reset.ts';
+import { hasMaxResetLinks, insertReset } from './reset.ts';
 
 export type MailLinkTools = {
   db: Db;
@@ -16,9 +16,6 @@ export type MailLinkTools = {
   secrets: Pick<Secrets, 'open'>;
   publicUrl: string;
 };
-
-/** Keeps an inbox from being flooded, because anyone can request links for a member. */
-const maxResetLinks = 5;
 
 /** Mails an invitation or the link to a new email, unless it was withdrawn, replaced or used in the meantime. */
 export async function mailLink(
@@ -47,12 +44,7 @@ export async function mailReset(
   { email }: JobPayloads['members.mail_reset'],
 ) {
   const member = await findCredentials(db, email);
-  if (!member) return;
-  const links = await db`
-    -- all organizations
-    select from member_links
-    where kind = 'reset' and member_id = ${member.id} and used_at is null and expires_at > now()`;
-  if (links.length >= maxResetLinks) return;
+  if (!member || (await hasMaxResetLinks(db, member.id))) return;
   const { token, linkId } = await inTransaction(db, (tx) =>
     insertReset(tx, member.id, { actor: visitorActor(), provesEmail: true }),
   );

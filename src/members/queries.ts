@@ -103,14 +103,7 @@ export type LiveLink = {
   provesEmail: boolean;
 };
 
-type NewLink = { tokenHash: Buffer; kind: LinkKind } & Partial<LiveLink>;
-
-const validFor = {
-  welcome: '24 hours',
-  invitation: '7 days',
-  reset: '1 hour',
-  email: '24 hours',
-} as const;
+type NewLink = { tokenHash: Buffer; kind: LinkKind; validFor: string } & Partial<LiveLink>;
 
 export async function insertLink(sql: Sql, link: NewLink): Promise<string> {
   return one(
@@ -119,7 +112,7 @@ export async function insertLink(sql: Sql, link: NewLink): Promise<string> {
                                 expires_at)
       values (${link.tokenHash}, ${link.kind}, ${link.email ?? null}, ${link.memberId ?? null},
               ${link.orgId ?? null}, ${link.role ?? null}, ${link.isOperator ?? false},
-              ${link.provesEmail ?? false}, now() + ${validFor[link.kind]}::interval)
+              ${link.provesEmail ?? false}, now() + ${link.validFor}::interval)
       returning id`,
   ).id;
 }

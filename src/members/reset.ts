@@ -33,6 +33,12 @@ import {
   startPasswordSession,
 } from './sign-in.ts';
 
+/** Emails and screens tell it in words. */
+const validFor = '1 hour';
+
+/** Keeps an inbox from being flooded, because anyone can request links for a member. */
+const maxResetLinks = 5;
+
 /**
  * Requests a reset link by mail. A job looks the account up, so that the response and its time never reveal whether an
  * address has one.
@@ -63,9 +69,18 @@ export async function insertReset(
 ) {
   const token = newToken();
   const tokenHash = hashToken(token);
-  const linkId = await insertLink(tx, { kind: 'reset', memberId, provesEmail, tokenHash });
+  const link = { kind: 'reset', validFor, memberId, provesEmail, tokenHash } as const;
+  const linkId = await insertLink(tx, link);
   await recordAccountAct(tx, { memberId, actor, act: 'member.reset' });
   return { token, linkId };
+}
+
+export async function hasMaxResetLinks(sql: Sql, memberId: string): Promise<boolean> {
+  const links = await sql`
+    -- all organizations
+    select from member_links
+    where kind = 'reset' and member_id = ${memberId} and used_at is null and expires_at > now()`;
+  return links.length >= maxResetLinks;
 }
 
 export async function findMemberOfReset(db: Db, token: string): Promise<MemberName | undefined> {

@@ -40,7 +40,7 @@ async function confirmationPage({ db }: BrowserScene) {
   const token = newToken();
   const [member] = await db<{ id: string }[]>`select id from members where email = ${owner}`;
   const link = { memberId: member!.id, email: 'hana.moreau@example.com' };
-  await insertLink(db, { ...link, kind: 'email', tokenHash: hashToken(token) });
+  await insertLink(db, { ...link, kind: 'email', validFor: '1 day', tokenHash: hashToken(token) });
   return `/account/email/${token}`;
 }
 

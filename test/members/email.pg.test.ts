@@ -146,7 +146,9 @@ test('a link only works for the member who requested it', async () => {
 test('links that are expired, replaced or older than the password fail', async () => {
   const member = await signedInMember();
   const expired = await request(member, newAddress());
-  await db`update member_links set expires_at = now() where member_id = ${member.id}`;
+  await db`update member_links set expires_at = expires_at - interval '23 hours' where member_id = ${member.id}`;
+  assert.equal((await member.get(expired)).status, 200);
+  await db`update member_links set expires_at = expires_at - interval '1 hour' where member_id = ${member.id}`;
   assert.equal((await member.post(expired)).status, 410);
   const replaced = await request(member, newAddress());
   const link = await request(member, newAddress());

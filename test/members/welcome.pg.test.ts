@@ -70,7 +70,9 @@ test('a start replaces the welcome link, which works for 24 hours', async () => 
   const [before, now] = [await makePath(), await makePath()];
   assert.equal((await browser.get(before)).status, 410);
   assert.equal((await browser.post(before, first)).status, 410);
-  await db`update member_links set expires_at = now() - interval '1 second'`;
+  await db`update member_links set expires_at = expires_at - interval '23 hours'`;
+  assert.equal((await browser.get(now)).status, 200);
+  await db`update member_links set expires_at = expires_at - interval '1 hour'`;
   const over = await browser.post(now, first);
   assert.equal(over.status, 410);
   assert.match(await over.text(), /restarting the server prints a new link/);
