@@ -28,6 +28,9 @@ export const maxSegments = 500;
 export const maxOwnThemes = 100;
 export const maxWebhooks = 50;
 
+/** Members are warned from this share of the organization's monthly emails. */
+export const nearLimitPercent = 80;
+
 /** The table checks the same limit. */
 export const maxReplyLength = 5_000;
 

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { nearLimitPercent } from '../limits.ts';
 import { noOwner } from '../responses/filter.queries.ts';
 import { type StateKind, Time, toneOf } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
@@ -6,11 +7,8 @@ import { Icon, type IconName } from '../web/app/icon.tsx';
 import { count, counted, EmptyState } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
 import { type AttentionCounts, maxCounted } from './queries.ts';
+import { attentionDays, failOften } from './rules.ts';
 import { ScoreGauge } from './score.tsx';
-
-const nearLimitPercent = 80;
-const maxFailedShare = 0.05;
-const minFailures = 5;
 
 type AttentionProps = { counts: AttentionCounts; organization: NavOrganization };
 
@@ -82,7 +80,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
       title: `${detractors} unassigned`,
       text: (
         <>
-          Last 30 days, oldest from <Time at={oldest_open} show="day" />.
+          Last {attentionDays.detractors} days, oldest from <Time at={oldest_open} show="day" />.
         </>
       ),
       href: `${base}/responses?category=detractor&state=open&owner=${noOwner}&date_from=${open_since}`,
@@ -114,22 +112,22 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
       about: 'of this month',
     });
   }
-  if (mails_failed >= minFailures && mails_failed > maxFailedShare * (mails_sent + mails_failed)) {
+  if (failOften(mails_failed, mails_sent + mails_failed)) {
     items.push({
       kind: 'failed',
       icon: 'mail',
-      title: `${counted(mails_failed, 'email')} failed in the last 7 days`,
+      title: `${counted(mails_failed, 'email')} failed in the last ${attentionDays.mails} days`,
       text: `${count(mails_sent)} were sent. Check the mail settings.`,
       href: `${base}/settings/mail`,
       act: 'Mail',
       about: 'settings',
     });
   }
-  if (bounced >= minFailures && bounced > maxFailedShare * mails_sent) {
+  if (failOften(bounced, mails_sent)) {
     items.push({
       kind: 'warning',
       icon: 'mail',
-      title: `${counted(bounced, 'address', 'addresses')} bounced in the last 7 days`,
+      title: `${counted(bounced, 'address', 'addresses')} bounced in the last ${attentionDays.mails} days`,
       text: 'These addresses are blocked and get no more emails.',
       href: `${base}/people`,
       act: 'People',

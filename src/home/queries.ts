@@ -2,6 +2,7 @@ import { type DelayedCampaign, listDelayed } from '../campaigns/queries.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../survey-types.ts';
 import type { ManagedSurvey } from '../surveys/queries.ts';
+import { attentionDays } from './rules.ts';
 
 export type MeasuredSurvey = Pick<ManagedSurvey, 'id' | 'name' | 'type' | 'audience'>;
 
@@ -54,7 +55,9 @@ export type AttentionCounts = {
 };
 
 const maxWebhooks = 5;
-const openSince = (sql: Sql) => sql`((now() at time zone o.time_zone)::date - 30)`;
+const openSince = (sql: Sql) =>
+  sql`((now() at time zone o.time_zone)::date - ${attentionDays.detractors}::int)`;
+const mailsSince = (sql: Sql) => sql`now() - make_interval(days => ${attentionDays.mails}::int)`;
 
 export const maxCounted = 1_000;
 
@@ -76,7 +79,7 @@ async function countAttention(sql: Sql, orgId: string) {
                    where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date), 0) as mails_used,
          o.monthly_send_limit, mails.sent as mails_sent, mails.failed as mails_failed,
          (select count(*)::int from suppressions
-          where org_id = ${orgId} and kind = 'bounced' and created_at > now() - interval '7 days') as bounced,
+          where org_id = ${orgId} and kind = 'bounced' and created_at > ${mailsSince(sql)}) as bounced,
          (select coalesce(json_agg(json_build_object(
                    'id', id, 'url', url, 'active', active, 'failure_count', failure_count)
                  order by active, created_at desc), '[]')
@@ -92,7 +95,7 @@ async function countAttention(sql: Sql, orgId: string) {
     select count(*) filter (where m.status = 'sent')::int as sent,
            count(*) filter (where m.status in ('failed', 'unknown'))::int as failed
     from surveys s
-    join mails m on m.survey_id = s.id and m.claimed_at > now() - interval '7 days'
+    join mails m on m.survey_id = s.id and m.claimed_at > ${mailsSince(sql)}
     where s.org_id = ${orgId} and m.org_id = ${orgId}
   ) mails
   cross join lateral (

@@ -6,6 +6,16 @@ import type { TrendInterval } from '../responses/trend.ts';
 import type { Counted, SurveyType } from '../survey-types.ts';
 import type { HomeSetting, MeasuredSurvey } from './queries.ts';
 
+/** Home counts unassigned detractors and failed emails of so many days. */
+export const attentionDays = { detractors: 30, mails: 7 } as const;
+
+const minFailures = 5;
+const maxFailedShare = 0.05;
+
+/** True if so many of the emails failed or bounced that somebody should look. */
+export const failOften = (failed: number, mails: number) =>
+  failed >= minFailures && failed > maxFailedShare * mails;
+
 export const sumOf = (counted: readonly Counted[]): Counted =>
   counted.reduce(
     (sum, each) => ({

@@ -4,6 +4,7 @@ import type { JobPayloads } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { isRetryable } from '../lib/smtp/connection.ts';
+import { nearLimitPercent } from '../limits.ts';
 import { wordsInOrder } from '../questions/queries.ts';
 import type { Excerpt } from '../responses/events.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
@@ -157,7 +158,7 @@ async function limitLetter(db: Sql, { kind, org_id, subject: month, organization
   const isNear = kind === 'limit_near';
   const sentence = `${usage.used.toLocaleString('en')} of ${counted(usage.max, 'email')} used this month.`;
   return {
-    subject: `${organization} has used ${isNear ? '80%' : 'all'} of this month’s emails`,
+    subject: `${organization} has used ${isNear ? `${nearLimitPercent}%` : 'all'} of this month’s emails`,
     sentences: [isNear ? sentence : `${sentence} No more emails go out until next month.`],
     action: 'View usage',
     path: '/settings/usage',

@@ -5,6 +5,7 @@ import { notFound } from '../errors.ts';
 import { OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
+import { nearLimitPercent } from '../limits.ts';
 import { TimeZone } from '../organizations/manage.ts';
 import { isKnownZone } from '../organizations/queries.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
@@ -203,7 +204,7 @@ const notificationNames = {
   detractor: 'A detractor responds',
   held: 'A response is put on hold',
   webhook_off: 'A webhook is turned off',
-  limit_near: '80% of the month’s emails are used',
+  limit_near: `${nearLimitPercent}% of the month’s emails are used`,
   limit_reached: 'All of the month’s emails are used',
   campaign_finished: 'A campaign finishes',
   campaign_paused: 'A campaign is paused because the mail server refuses it',

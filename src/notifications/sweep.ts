@@ -1,6 +1,7 @@
 import { enqueue, type JobPayloads } from '../jobs.ts';
 import { type Db, inTransaction, type Part, type Sql } from '../lib/db/db.ts';
 import { deleteRows } from '../lib/db/delete-in-batches.ts';
+import { nearLimitPercent } from '../limits.ts';
 
 type SweepTools = { db: Db };
 
@@ -133,7 +134,7 @@ const limits = (sql: Sql) => sql`
   join mail_usage u on u.org_id = o.id and u.month = date_trunc('month', now() at time zone 'UTC')::date
   cross join lateral (
     select case when u.used >= o.monthly_send_limit then 'limit_reached' else 'limit_near' end as kind
-    where u.used > 0 and u.used >= 0.8 * o.monthly_send_limit
+    where u.used > 0 and u.used >= ${nearLimitPercent / 100}::float8 * o.monthly_send_limit
   ) reached
   where reached.kind = any(w.events)`;
 

@@ -8,6 +8,7 @@ import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { idParam, Line } from '../../lib/validation/parse.ts';
+import { nearLimitPercent } from '../../limits.ts';
 import { EmailField, invitationError, inviteMember } from '../../members/invite.ts';
 import { makeOperator, removeOperator } from '../../members/roles.ts';
 import { deleteOrganization } from '../../organizations/delete.ts';
@@ -288,11 +289,9 @@ function showDelete(c: Context<MemberEnv>, { id, name }: OperatedOrganization, f
   return show(c, { title: `Delete ${name}`, body, form });
 }
 
-const nearShare = 0.8;
-
 function MailsMeter({ of }: { of: OperatedOrganization }) {
   const { mails_this_month: mails, monthly_send_limit: limit } = of;
-  const tone = mails > nearShare * limit ? 'is-warn' : '';
+  const tone = 100 * mails > nearLimitPercent * limit ? 'is-warn' : '';
   return (
     <>
       <span class="sub">{mailsOf(of)}</span>{' '}

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { Db } from '../../lib/db/db.ts';
+import { nearLimitPercent } from '../../limits.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { Notice } from '../../web/app/badges.tsx';
 import { count, counted } from '../../web/app/lists.tsx';
@@ -31,22 +32,25 @@ export const usageScreens = ({ db }: { db: Db }) =>
             {counted(left, 'email')} left in {monthName}. Resets on 1 {nextMonth} (UTC).
           </p>
         )}
-        {left > 0 && used / limit > nearShare ? (
-          <Notice kind="warning" text="You have used more than 80% of this month’s emails." />
+        {left > 0 && isNear(used / limit) ? (
+          <Notice
+            kind="warning"
+            text={`You have used more than ${nearLimitPercent}% of this month’s emails.`}
+          />
         ) : null}
       </Part>
     );
     return renderSettings(c, { setting: 'usage', body });
   });
 
-const nearShare = 0.8;
+const isNear = (share: number) => 100 * share > nearLimitPercent;
 
 export const monthFormat = new Intl.DateTimeFormat('en-GB', { month: 'long', timeZone: 'UTC' });
 
 export function UsageBar({ used, limit }: { used: number; limit: number }) {
   const share = limit === 0 ? 1 : Math.min(used / limit, 1);
   return (
-    <svg class={`bar thin${share > nearShare ? ' is-warn' : ''}`} aria-hidden="true">
+    <svg class={`bar thin${isNear(share) ? ' is-warn' : ''}`} aria-hidden="true">
       <rect width={`${(share * 100).toFixed(1)}%`} height="100%" />
     </svg>
   );
