@@ -1,8 +1,7 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
 import { type BadLine, field, missingColumn, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inRetriedTransaction } from '../sends/mail-job.ts';
+import { type Db, inRetriedTransaction, type Sql } from '../lib/db/db.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { listErased } from './erase.ts';

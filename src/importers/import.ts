@@ -8,12 +8,11 @@ import { validateMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
 import { inBatches } from '../lib/async/batch.ts';
 import { type CsvRow, csvRows, detectForm } from '../lib/cli/csv.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
+import { type Db, inRetriedTransaction, type Sql } from '../lib/db/db.ts';
 import { addSamples, ensureQuestions, type Samples } from '../questions/import.ts';
 import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
 import { readNps } from '../responses/trend.ts';
-import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { suppressMany } from '../suppressions/unsubscribe.tsx';
 import {
   type Counted,

@@ -6,6 +6,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { exportRows, type ReplicaTools } from '../keys/read.ts';
 import {
   type Db,
+  inRetriedTransaction,
   inTransaction,
   json,
   likePattern,
@@ -18,7 +19,6 @@ import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
-import { inRetriedTransaction } from '../sends/mail-job.ts';
 import { holdOffErasures } from '../surveys/queries.ts';
 import type { PersonChange } from './api.ts';
 import { matchesFilter, type PeopleFilter } from './filter.ts';

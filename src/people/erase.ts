@@ -16,7 +16,7 @@ import { deleteImportsMentioning } from '../importers/queries.ts';
 import { enqueue } from '../jobs.ts';
 import { type AnswerName, deleteAnswers, findAnswers } from '../keys/idempotency.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import { type Db, inTransaction, isDeadlock, type Sql } from '../lib/db/db.ts';
+import { type Db, inRetriedTransaction, inTransaction, type Sql } from '../lib/db/db.ts';
 import { addressKey, addressPattern } from '../lib/smtp/address.ts';
 import { deleteMessagesById, deleteMessagesToErased, findMessages } from '../mailbox/mailbox.ts';
 import { eraseWords, hideInAnswers } from '../questions/erase.ts';
@@ -31,7 +31,6 @@ import {
   makeAnonymous,
 } from '../responses/erase.ts';
 import { deleteViewsMentioning } from '../responses/views.ts';
-import { retryWhile } from '../sends/mail-job.ts';
 import { deleteBlockedMailsTo, giveBackClaims, lockContactMails } from '../sends/queries.ts';
 import { removeQuotes } from '../summaries/erase.ts';
 import { deleteAnalyses } from '../summaries/queries.ts';
@@ -82,30 +81,28 @@ export async function erasePerson(
   const { orgId } = writer;
   const key = addressKey(email);
   const copies = await findEncodedCopies(tools, orgId, key);
-  const receipt = await retryWhile(isDeadlock, () =>
-    inTransaction(tools.db, async (tx) => {
-      const hash = await hashAddress(tx, orgId, key);
-      const counts = await eraseRows(tx, orgId, { key, hash, scores, copies, before: null });
-      const existing = await findErasure(tx, orgId, { hash });
-      if (existing && counts.contacts + counts.people + counts.responses === 0) return existing;
-      if (isEmpty(counts)) throw notFound('person');
-      const erased = await insertErasure(tx, orgId, {
-        address_hash: hash,
-        scores,
-        counts: existing ? addCounts(existing.counts, counts) : counts,
-      });
-      const target = { kind: 'erasure', id: erased.id };
-      const { contacts, responses } = erased.counts;
-      const details = { scores, contacts, responses };
-      await recordAct(tx, { ...writer, act: 'person.erased', target, details });
-      // A request that runs now may still store its answer, and an email in flight may still arrive.
-      const seconds = tools.settings.sendDeadlineSeconds + finishMarginSeconds;
-      const runAt = new Date(Date.now() + seconds * 1000);
-      const payload = { org_id: orgId, erasure_id: erased.id };
-      await enqueue(tx, [{ task: 'people.finish_erasure', payload, runAt }]);
-      return erased;
-    }),
-  );
+  const receipt = await inRetriedTransaction(tools.db, async (tx) => {
+    const hash = await hashAddress(tx, orgId, key);
+    const counts = await eraseRows(tx, orgId, { key, hash, scores, copies, before: null });
+    const existing = await findErasure(tx, orgId, { hash });
+    if (existing && counts.contacts + counts.people + counts.responses === 0) return existing;
+    if (isEmpty(counts)) throw notFound('person');
+    const erased = await insertErasure(tx, orgId, {
+      address_hash: hash,
+      scores,
+      counts: existing ? addCounts(existing.counts, counts) : counts,
+    });
+    const target = { kind: 'erasure', id: erased.id };
+    const { contacts, responses } = erased.counts;
+    const details = { scores, contacts, responses };
+    await recordAct(tx, { ...writer, act: 'person.erased', target, details });
+    // A request that runs now may still store its answer, and an email in flight may still arrive.
+    const seconds = tools.settings.sendDeadlineSeconds + finishMarginSeconds;
+    const runAt = new Date(Date.now() + seconds * 1000);
+    const payload = { org_id: orgId, erasure_id: erased.id };
+    await enqueue(tx, [{ task: 'people.finish_erasure', payload, runAt }]);
+    return erased;
+  });
   await fileErasures(tools);
   return receipt;
 }
@@ -179,14 +176,12 @@ async function eraseAgainIn(
   for (const receipt of receipts) {
     const key = addresses.get(receipt.address_hash);
     const copies = key === undefined ? noCopies : await findEncodedCopies(tools, orgId, key);
-    const isErased = await retryWhile(isDeadlock, () =>
-      inTransaction(tools.db, async (tx) => {
-        const isErasedAgain =
-          key === undefined ? false : await eraseAgainRows(tx, { key, receipt, copies });
-        await insertFiled(tx, receipt);
-        return isErasedAgain;
-      }),
-    );
+    const isErased = await inRetriedTransaction(tools.db, async (tx) => {
+      const isErasedAgain =
+        key === undefined ? false : await eraseAgainRows(tx, { key, receipt, copies });
+      await insertFiled(tx, receipt);
+      return isErasedAgain;
+    });
     if (isErased) erased += 1;
   }
   return erased;

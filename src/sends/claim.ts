@@ -5,11 +5,11 @@ import type { CheckedContact } from '../contacts/rules.ts';
 import { validateMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inRetriedTransaction, inTransaction, type Sql } from '../lib/db/db.ts';
 import { addUsage, lockUsage, readUsage, refuseOverLimit } from '../organizations/queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
-import { inRetriedTransaction, mailJobs } from './mail-job.ts';
+import { mailJobs } from './mail-job.ts';
 import { insertBlocked, insertClaims, loadFacts } from './queries.ts';
 import { isErased, type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 

@@ -12,7 +12,14 @@ import {
 } from '../letters/letter.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
-import { type Db, inTransaction, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
+import {
+  type Db,
+  inRetriedTransaction,
+  inTransaction,
+  isDatabaseAway,
+  isDeadlock,
+  retryWhile,
+} from '../lib/db/db.ts';
 import { poolForGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
@@ -57,8 +64,6 @@ import {
 
 const mailsPerJob = 1000;
 const maxWatchedSurveys = 1000;
-const retryAfterMs = 250;
-const retryForMs = 60_000;
 
 export type MailJobs = ReturnType<typeof createMailJobs>;
 
@@ -350,25 +355,6 @@ async function markUnknown(db: Db, orgId: string, ids: readonly string[]) {
   const begun = await markBegunUnknown(db, orgId, ids, unknownOutcome);
   for (const mail of begun) publishEnded(mail, 'unknown');
 }
-
-export async function retryWhile<T>(
-  passes: (error: unknown) => boolean,
-  work: () => Promise<T>,
-  wait: (ms: number) => Promise<unknown> = sleep,
-): Promise<T> {
-  for (let waitedMs = 0; ; waitedMs += retryAfterMs) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!passes(error) || waitedMs >= retryForMs) throw error;
-      await wait(retryAfterMs);
-    }
-  }
-}
-
-/** Two transactions that save the same people may deadlock. */
-export const inRetriedTransaction = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
-  retryWhile(isDeadlock, () => inTransaction(db, work));
 
 /** An email in flight ends, and its outcome is recorded, within this time. */
 const marginSeconds = 180;

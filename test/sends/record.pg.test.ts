@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { retryWhile } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { createMailJobs, type Mailer, retryWhile } from '../../src/sends/mail-job.ts';
+import { createMailJobs, type Mailer } from '../../src/sends/mail-job.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 
 /**
@@ -9,6 +10,28 @@ import postgres from 'postgres';
  */
 export async function inTransaction<T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> {
   return await begin(db, 'isolation level read committed', work);
+}
+
+/** Runs a transaction again after a deadlock with another one that saves the same rows. */
+export const inRetriedTransaction = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
+  retryWhile(isDeadlock, () => inTransaction(db, work));
+
+const retryAfterMs = 250;
+const retryForMs = 60_000;
+
+export async function retryWhile<T>(
+  passes: (error: unknown) => boolean,
+  work: () => Promise<T>,
+  wait: (ms: number) => Promise<unknown> = sleep,
+): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += retryAfterMs) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!passes(error) || waitedMs >= retryForMs) throw error;
+      await wait(retryAfterMs);
+    }
+  }
 }
 
 /** A read-only transaction: Postgres rejects writes. */
