@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { inBatches } from '../lib/async/batch.ts';
 import { createSemaphore, TooManyWaiting } from '../lib/async/semaphore.ts';
 import { type CsvRow, csvRows, detectForm, headerKey } from '../lib/cli/csv.ts';
-import { decodeInPieces } from '../lib/cli/files.ts';
+import { decodeInPieces } from '../lib/cli/encoding.ts';
 import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
 import { type Db, inRetriedTransaction, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isMailable } from '../lib/smtp/address.ts';

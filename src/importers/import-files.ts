@@ -2,7 +2,7 @@ import { recordAct, type Writer } from '../audit/acts.ts';
 import { maxUploadBytes, runInUploadSlot } from '../contacts/upload.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
-import { decodeStream } from '../lib/cli/files.ts';
+import { decodeStream } from '../lib/cli/encoding.ts';
 import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
 import { type Db, inTransaction, json, type Sql } from '../lib/db/db.ts';
 import type { UploadedFile } from '../lib/http/multipart.ts';

@@ -4,7 +4,7 @@ import { actorOf } from '../../audit/acts.ts';
 import { recordExport } from '../../audit/export.ts';
 import { runInUploadSlot } from '../../contacts/upload.ts';
 import { Refusal } from '../../errors.ts';
-import { decode } from '../../lib/cli/files.ts';
+import { decode } from '../../lib/cli/encoding.ts';
 import { isZip, readWorkbook } from '../../lib/cli/workbook.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { exportResponse } from '../../lib/export/export.ts';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readCsv } from '../../../src/lib/cli/csv.ts';
-import { decode, readTable } from '../../../src/lib/cli/files.ts';
+import { decode } from '../../../src/lib/cli/encoding.ts';
+import { readTable } from '../../../src/lib/cli/files.ts';
 import { makeZip, workbookParts } from '../../support/make/workbook.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'read-file-'));
