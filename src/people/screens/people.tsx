@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { actorOf } from '../../audit/acts.ts';
 import { recordExport } from '../../audit/export.ts';
-import { runInUploadSlot } from '../../contacts/upload.ts';
+import { maxUploadBytes, runInUploadSlot } from '../../contacts/upload.ts';
 import { Refusal } from '../../errors.ts';
 import { decode } from '../../lib/cli/encoding.ts';
 import { isZip, readWorkbook } from '../../lib/cli/workbook.ts';
@@ -147,8 +147,6 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
   });
 }
 
-const maxImportBytes = 32 * 1024 * 1024;
-
 async function showImport(c: Context<ScreenEnv>, form = emptyForm()) {
   requireRole(c, 'editor');
   const path = peoplePath(c);
@@ -174,7 +172,7 @@ async function showImport(c: Context<ScreenEnv>, form = emptyForm()) {
 async function postImport(c: Context<ScreenEnv>, db: Db) {
   const editor = requireRole(c, 'editor');
   const done = await runInUploadSlot(editor.orgId, async () => {
-    const form = await readForm(c, ImportForm, { largest: maxImportBytes });
+    const form = await readForm(c, ImportForm, { largest: maxUploadBytes });
     if (form.errors) return form;
     const bytes = await form.values.file.bytes();
     return await tryAction(c, { invalid: 'file', not_csv: 'file' }, async () =>
