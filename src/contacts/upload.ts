@@ -8,6 +8,7 @@ import { isZip, readWorkbook } from '../lib/cli/workbook.ts';
 import { type Db, inRetriedTransaction, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isMailable } from '../lib/smtp/address.ts';
 import { oneLine } from '../lib/validation/parse.ts';
+import { beginErasure } from '../people/erase.queries.ts';
 import { deleteAddedPeople } from '../people/save.ts';
 import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
 import { lockSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
@@ -254,6 +255,7 @@ export async function deleteUploadedContacts(
 ) {
   const { id: uploadId, survey_id: surveyId } = upload;
   return await inTransaction(db, async (tx) => {
+    await beginErasure(tx, orgId);
     await lockSurvey(tx, orgId, surveyId);
     const deleted = await deleteAdded(tx, { orgId, surveyId }, uploadId);
     await deleteAddedPeople(tx, orgId, uploadId);

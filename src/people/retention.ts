@@ -16,7 +16,7 @@ import {
 import { deleteBlockedOnDay, deleteOldMails } from '../sends/queries.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { eraseOldBodies } from '../webhooks/retention.ts';
-import { lockSurveysOf } from './erase.queries.ts';
+import { beginErasure, lockSurveysOf } from './erase.queries.ts';
 import { eraseDerived } from './erase.ts';
 
 const rowsPerBatch = 200;
@@ -105,21 +105,24 @@ function deleteInactiveBatch(
 }
 
 /** Deletes people who have no contact and have not changed for `days` days. */
-const deleteUnused = (db: Db, orgId: string, days: number) =>
-  deleteInBatches(async (atMost) => {
-    const { count } = await db`
-      delete from people
-      where org_id = ${orgId} and id in (
-        select p.id
-        from people p
-        where p.org_id = ${orgId} and p.created_at < now() - make_interval(days => ${days}::int)
-          and p.updated_at < now() - make_interval(days => ${days}::int)
-          and not exists (select from contacts c where c.org_id = ${orgId} and c.email_key = p.email_key)
-        limit ${atMost}
-        for update skip locked
-      )`;
-    return count;
+function deleteUnused(db: Db, orgId: string, days: number) {
+  const unused = (sql: Sql) => sql`
+    from people p
+    where p.org_id = ${orgId} and p.created_at < now() - make_interval(days => ${days}::int)
+      and p.updated_at < now() - make_interval(days => ${days}::int)
+      and not exists (select from contacts c where c.org_id = ${orgId} and c.email_key = p.email_key)`;
+  return deleteInBatches(async (atMost) => {
+    const rows = await db<{ id: string }[]>`select p.id ${unused(db)} limit ${atMost}`;
+    if (rows.length === 0) return 0;
+    return await inTransaction(db, async (tx) => {
+      // Otherwise a contact that is being added could lose its person.
+      await beginErasure(tx, orgId);
+      const ids = rows.map(({ id }) => id);
+      const { count } = await tx`delete ${unused(tx)} and p.id = any (${ids}::uuid[])`;
+      return count;
+    });
   });
+}
 
 /** Deletes day by day, so that statements stay short. */
 async function deleteOldVisits(db: Db, orgId: string, days: number): Promise<number> {

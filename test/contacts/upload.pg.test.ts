@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
+import { saveContacts } from '../../src/contacts/queries.ts';
 import {
   countRejects,
   deleteOldUploads,
@@ -15,6 +16,7 @@ import {
   saveUpload,
 } from '../../src/contacts/upload.ts';
 import { memberActor } from '../../src/sessions/session.ts';
+import { lockForContacts } from '../../src/surveys/lifecycle.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
@@ -194,6 +196,21 @@ test('deleting an imported list deletes the contacts that it added', async () =>
   const [act] = await db`
     select details from audit_events where org_id = ${where.orgId} and act = 'contacts.deleted'`;
   assert.equal(act?.['details'].deleted, 1);
+});
+
+test('deleting a list keeps the person of a contact that is being added', async () => {
+  const where = await survey();
+  const list = await upload(where, 'ann@people.test');
+  const other = { ...where, surveyId: await makeSurvey(db, where.orgId) };
+  let running: Promise<unknown> | undefined;
+  await db.begin(async (tx) => {
+    await lockForContacts(tx, other);
+    await saveContacts(tx, other, [{ email: 'ann@people.test', name: null, properties: {} }]);
+    running = deleteUploadedContacts({ db }, commandWriter(where.orgId), list);
+    await Promise.race([running, untilLockWaits(db)]);
+  });
+  await running;
+  assert.equal((await db`select from people where org_id = ${where.orgId}`).length, 1);
 });
 
 test('uploading the same list again writes nothing', async () => {

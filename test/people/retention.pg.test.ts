@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { saveContacts } from '../../src/contacts/queries.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { applyRetention } from '../../src/people/retention.ts';
+import { lockForContacts } from '../../src/surveys/lifecycle.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
@@ -159,6 +161,23 @@ test('retention locks surveys before contacts', async () => {
   // The locked contact is deleted by this run or the next.
   await applyRetention({ db });
   assert.equal((await db`select from contacts where org_id = ${org}`).length, 0);
+});
+
+test('retention keeps the person of a contact that is being added', async () => {
+  const { org, of } = await scene({ keep_contacts_days: days });
+  const email = 'ada@people.test';
+  const at = ages.old;
+  await db`insert into people ${db({ org_id: org, email, created_at: at, updated_at: at })}`;
+  let running: Promise<unknown> | undefined;
+  await db.begin(async (tx) => {
+    const survey = { orgId: org, surveyId: of.survey_id };
+    await lockForContacts(tx, survey);
+    await saveContacts(tx, survey, [{ email, name: null, properties: {} }]);
+    running = applyRetention({ db });
+    await Promise.race([running, untilLockWaits(db)]);
+  });
+  await running;
+  assert.equal((await db`select from people where org_id = ${org}`).length, 1);
 });
 
 test('retention deletes visits', async () => {
