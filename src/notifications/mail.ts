@@ -1,12 +1,13 @@
 import type { AppMailer } from '../app-mailer.ts';
 import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
-import type { JobPayloads } from '../jobs.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
+import { enqueue, type JobPayloads } from '../jobs.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { isRetryable } from '../lib/smtp/connection.ts';
 import { nearLimitPercent } from '../limits.ts';
 import { wordsInOrder } from '../questions/queries.ts';
 import type { Excerpt } from '../responses/events.ts';
+import { deferralMs, maxMailAgeMs } from '../sends/rules.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { counted } from '../web/app/lists.tsx';
 import { writeAppLetter } from '../web/app-letter.tsx';
@@ -22,13 +23,14 @@ export type NotificationTools = {
 };
 
 /**
- * Emails a notification. It is marked as sent first, so a crash may lose the email but never repeats it. The queue
- * retries for a day if the mail server did not accept it.
+ * Emails a notification. It is marked as sent first, so a crash may lose the email but never repeats it. Other jobs
+ * retry for a day if the mail server did not accept it, because that must not count as a failed job.
  */
 export async function mailNotification(
   tools: NotificationTools,
-  { org_id, notification_id: id }: JobPayloads['notifications.mail'],
+  job: JobPayloads['notifications.mail'],
 ) {
+  const { org_id, notification_id: id } = job;
   const { db, log, appMailer, publicUrl } = tools;
   const claimed = await claimNotification(db, org_id, id);
   if (!claimed) return;
@@ -48,11 +50,18 @@ export async function mailNotification(
       id: `notification-${id}`,
       group: org_id,
     });
-    if (isRetryable(outcome)) {
-      throw new Error(`the mail server did not accept a notification: ${outcome.kind}`);
-    }
-    if (outcome.kind !== 'accepted')
+    if (outcome.kind === 'accepted') return;
+    const ageMs = Date.now() - claimed.created_at.getTime();
+    const delayMs = deferralMs(ageMs);
+    if (!isRetryable(outcome) || ageMs + delayMs > maxMailAgeMs) {
       log.warn({ org_id, outcome: outcome.kind }, 'notification email was not sent');
+      return;
+    }
+    const runAt = new Date(Date.now() + delayMs);
+    await inTransaction(db, async (tx) => {
+      await releaseNotification(tx, org_id, id);
+      await enqueue(tx, [{ task: 'notifications.mail', payload: job, runAt }]);
+    });
   } catch (error) {
     await releaseNotification(db, org_id, id);
     throw error;
@@ -73,13 +82,13 @@ export type StoredNotification = {
 
 /** Marks a notification as sent. Returns undefined if it was sent before, is a day old, or is no longer wanted. */
 export async function claimNotification(sql: Sql, orgId: string, id: string) {
-  const [claimed] = await sql<StoredNotification[]>`
+  const [claimed] = await sql<(StoredNotification & { created_at: Date })[]>`
     update notifications n
     set sent_at = now()
     from notification_choices w, members m, organizations o
     where n.org_id = ${orgId} and n.id = ${id} and ${isWanted(sql)}
       and w.org_id = n.org_id and w.member_id = n.member_id and m.id = n.member_id and o.id = n.org_id
-    returning n.org_id, n.member_id, n.kind, n.subject, m.email, m.name as member,
+    returning n.org_id, n.member_id, n.kind, n.subject, n.created_at, m.email, m.name as member,
               o.name as organization, o.slug, w.time_zone, ${contents(sql)}`;
   return claimed;
 }

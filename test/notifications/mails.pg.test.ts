@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { commandWriter } from '../../src/audit/acts.ts';
+import type { JobPayloads } from '../../src/jobs.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { findChoices, subscribeOwner } from '../../src/notifications/choices.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
@@ -45,10 +46,17 @@ async function run() {
 }
 
 async function runMailJobs() {
-  const jobs = await db<{ payload: { org_id: string; notification_id: string } }[]>`
-    delete from test.jobs where task = 'notifications.mail' returning payload`;
-  for (const { payload } of jobs) await mailNotification(tools, payload);
+  for (const { payload } of await takeMailJobs()) await mailNotification(tools, payload);
 }
+
+type TakenJob = { payload: JobPayloads['notifications.mail']; wait_seconds: number };
+
+const takeMailJobs = async (orgId: string | null = null) => [
+  ...(await db<TakenJob[]>`
+    delete from test.jobs
+    where task = 'notifications.mail' and (${orgId}::text is null or payload ->> 'org_id' = ${orgId})
+    returning payload, greatest(round(extract(epoch from run_at - now()))::int, 0) as wait_seconds`),
+];
 
 async function mailsTo(email: string) {
   const rows = await db<{ raw: Buffer }[]>`
@@ -215,7 +223,7 @@ test('owner of a response is mailed once when it is assigned', async () => {
   assert.ok((await mailsTo(email))[0]!.text?.includes(id));
 });
 
-/** Number of sends in two runs of the job by outcome, and if a failure is logged. */
+/** Number of sends until no job is left, at most two, and if a failure is logged. */
 const ends = [
   { what: 'taken', outcome: accepted(), sends: 1, isSaid: false },
   { what: 'lost before the server had it', outcome: lost(), sends: 2, isSaid: false },
@@ -234,8 +242,6 @@ for (const { what, outcome, sends, isSaid } of ends) {
     const { org_id, bad } = await scene({ events: ['detractor'] });
     await bad();
     await sweepNotifications(tools);
-    const [job] = await db<{ payload: { org_id: string; notification_id: string } }[]>`
-      delete from test.jobs where task = 'notifications.mail' returning payload`;
     let sent = 0;
     const send = async () => {
       sent += 1;
@@ -243,12 +249,31 @@ for (const { what, outcome, sends, isSaid } of ends) {
     };
     const { lines, log } = keptLog();
     const failing = { ...tools, log, appMailer: { send } };
+    const seconds: number[] = [];
     for (let times = 0; times < 2; times++) {
-      const run = mailNotification(failing, job!.payload);
-      if (sends === 1) await run;
-      else await assert.rejects(run, /did not accept a notification/);
+      const jobs = await takeMailJobs(org_id);
+      for (const { payload, wait_seconds } of jobs) {
+        seconds.push(wait_seconds);
+        await mailNotification(failing, payload);
+      }
     }
     const line = ['warn', 'notification email was not sent', { org_id, outcome: outcome.kind }];
     assert.deepEqual([sent, lines], [sends, isSaid ? [line] : []]);
+    assert.deepEqual(seconds, sends === 1 ? [0] : [0, 1]);
   });
 }
+
+test('notification is given up and logged after a day of refusals', async () => {
+  const { org_id, bad } = await scene({ events: ['detractor'] });
+  await bad();
+  await sweepNotifications(tools);
+  await db`
+    update notifications set created_at = now() - interval '23 hours 58 minutes' where org_id = ${org_id}`;
+  const { lines, log } = keptLog();
+  const failing = { ...tools, log, appMailer: { send: async () => busy() } };
+  for (const { payload } of await takeMailJobs(org_id)) await mailNotification(failing, payload);
+  assert.deepEqual(lines, [
+    ['warn', 'notification email was not sent', { org_id, outcome: 'refused' }],
+  ]);
+  assert.deepEqual(await takeMailJobs(org_id), []);
+});
