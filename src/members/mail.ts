@@ -3,6 +3,7 @@ import { type Act, visitorActor } from '../audit/acts.ts';
 import type { JobPayloads } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
+import { TurnedAway } from '../lib/queue/task.ts';
 import { isRetryable } from '../lib/smtp/connection.ts';
 import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
 import { noticeSubjects } from './account-acts.ts';
@@ -78,7 +79,7 @@ export async function mailNotice(
 async function sendOrRetry(appMailer: AppMailer, mail: AppMail) {
   const outcome = await appMailer.send(mail);
   if (isRetryable(outcome)) {
-    throw new Error(`the mail server did not accept an email: ${outcome.kind}`);
+    throw new TurnedAway(`the mail server did not accept an email: ${outcome.kind}`);
   }
 }
 

@@ -8,6 +8,7 @@ import { inLanguage } from '../letters/letter.ts';
 import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { described } from '../lib/paging/page.ts';
+import { TurnedAway } from '../lib/queue/task.ts';
 import { isRetryable, type MailOutcome } from '../lib/smtp/connection.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { lockUsage } from '../organizations/queries.ts';
@@ -175,6 +176,6 @@ export async function sendTestMail(tools: TestTools, job: JobPayloads['sends.tes
   await progress.report(id, reason.slice(0, maxReasonLength));
   log.warn({ survey_id: surveyId, outcome: outcome.kind }, 'test email was not sent');
   if (isRetryable(outcome)) {
-    throw new Error(`the mail server did not accept a test email: ${outcome.kind}`);
+    throw new TurnedAway(`the mail server did not accept a test email: ${outcome.kind}`);
   }
 }

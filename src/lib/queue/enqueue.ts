@@ -4,7 +4,7 @@ import { withSchemaLock } from '../db/migrate.ts';
 import { type QueueAddress, urlOf } from './connections.ts';
 
 /** A crash costs an attempt. The queue's backoff spreads ten attempts over some hours. */
-const maxAttempts = 10;
+export const maxAttempts = 10;
 
 export type JobOf<Payloads> = {
   [Name in keyof Payloads & string]: {

@@ -5,6 +5,7 @@ import { signal } from '../async/deadline.ts';
 import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { inSpan, type SpanDescription } from '../tracing/spans.ts';
+import { maxAttempts } from './enqueue.ts';
 
 export type JobRun = {
   task: string;
@@ -16,6 +17,9 @@ export type JobRun = {
 };
 
 export const jobRan = signal<{ task: string; ms: number; failed: boolean }>();
+
+/** Thrown by a job that another server has turned away for now. The queue retries the job, which has not failed. */
+export class TurnedAway extends Error {}
 
 export type Task = (payload: unknown, job: JobRun) => Promise<void>;
 
@@ -48,7 +52,7 @@ export function graphileTasks(tasks: Record<string, Task>, log: Log) {
   return list;
 }
 
-/** Runs a job in a span that continues the trace of its cause. Rethrows errors, so that the queue retries the job. */
+/** Runs a job in a span that continues the trace of its cause. Rethrows errors that the queue retries. */
 export async function runJob(
   log: Log,
   job: JobRun,
@@ -63,10 +67,16 @@ export async function runJob(
     await inSpan(cause, () => jobSpan(job), work);
     ended(false);
   } catch (error) {
-    ended(true);
-    // The outage itself is logged once, and another process runs an aborted job.
-    const isExpected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
+    const isTurnedAway = error instanceof TurnedAway;
+    ended(!isTurnedAway);
     const fields = { err: error, task, job: job.id, attempt: job.attempt };
+    if (isTurnedAway && job.attempt >= maxAttempts) {
+      log.warn(fields, 'a job was given up');
+      return;
+    }
+    // The outage itself is logged once, and another process runs an aborted job.
+    const isExpected =
+      isTurnedAway || isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
     log[isExpected ? 'debug' : 'error'](fields, 'a job failed and will be tried again');
     throw error;
   }
