@@ -2,7 +2,7 @@ import { markOutcome } from '../contacts/queries.ts';
 import { isDue } from '../contacts/rounds.ts';
 import { notFound } from '../errors.ts';
 import type { MailSender, SurveyMail } from '../letters/letter.ts';
-import type { Db, Part, Sql } from '../lib/db/db.ts';
+import { type Db, one, type Part, type Sql } from '../lib/db/db.ts';
 import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { maxLogDays } from '../organizations/manage.ts';
 import { giveBackUsage } from '../organizations/queries.ts';
@@ -209,6 +209,16 @@ export async function insertBlocked(
       as b (email text, reason_code text, reason text)
     order by email
     on conflict do nothing`;
+}
+
+/** True if emails of the request have no outcome yet. */
+export async function hasOpenMails(sql: Sql, orgId: string, requestId: string) {
+  const { open } = one(
+    await sql<{ open: boolean }[]>`
+      select exists (select from mails
+                     where org_id = ${orgId} and request_id = ${requestId} and status in ('claimed', 'sending')) as open`,
+  );
+  return open;
 }
 
 export type SendResult = {

@@ -9,7 +9,7 @@ import { sendAnswered } from '../signals.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { type Claimed, claim, dryRunClaim } from './claim.ts';
 import { publishEnded } from './mail-job.ts';
-import { cancelClaims, listResults, type SendResult } from './queries.ts';
+import { cancelClaims, hasOpenMails, listResults, type SendResult } from './queries.ts';
 import {
   blockReasons,
   deadlineReason,
@@ -79,19 +79,15 @@ async function waitForAll(
   for (;;) {
     const remainingMs = endsAt - Date.now();
     await watch.next(Math.min(recheckMs, remainingMs));
-    const results = await listResults(db, orgId, requestId);
-    if (!results.some(isOpen)) return byKey(results);
-    if (remainingMs <= 0) break;
+    if (!(await hasOpenMails(db, orgId, requestId))) break;
+    if (remainingMs > 0) continue;
+    const cancelled = await cancelClaims(db, orgId, requestId, deadlineReason);
+    for (const mail of cancelled) publishEnded(mail, 'failed');
+    break;
   }
-  const cancelled = await cancelClaims(db, orgId, requestId, deadlineReason);
-  for (const mail of cancelled) publishEnded(mail, 'failed');
-  return byKey(await listResults(db, orgId, requestId));
+  const results = await listResults(db, orgId, requestId);
+  return new Map(results.map((each) => [each.key, each]));
 }
-
-const isOpen = ({ status }: SendResult) => status === 'claimed' || status === 'sending';
-
-const byKey = (results: readonly SendResult[]): Results =>
-  new Map(results.map((each) => [each.key, each]));
 
 const resultsOf = (
   submitted: readonly SubmittedContact[],
