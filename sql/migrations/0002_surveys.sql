@@ -135,6 +135,22 @@ create index people_newest_first on people (org_id, created_at desc, id desc);
 create index people_search on people using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);
 create index people_by_property on people using gin (org_id, properties jsonb_path_ops);
 
+-- Replaces addresses of erased people, with a function of 0006_work.sql.
+create function hide_erased_in_contact() returns trigger
+language plpgsql as $$
+begin
+  new.name := hide_erased(new.org_id, new.name);
+  new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
+  return new;
+end $$;
+
+create trigger contacts_hide_erased before insert or update of name, properties on contacts
+  for each row when (new.name like '%@%' or new.properties::text like '%@%')
+  execute function hide_erased_in_contact();
+create trigger people_hide_erased before insert or update of name, properties on people
+  for each row when (new.name like '%@%' or new.properties::text like '%@%')
+  execute function hide_erased_in_contact();
+
 -- A text as a number, null if it is not a number. A count of digits in the pattern would take twice the time.
 create function number_in(said text) returns numeric
 language sql immutable parallel safe

@@ -197,14 +197,6 @@ begin
   return new;
 end $$;
 
-create function hide_erased_in_contact() returns trigger
-language plpgsql as $$
-begin
-  new.name := hide_erased(new.org_id, new.name);
-  new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
-  return new;
-end $$;
-
 -- A response stores the round of its contact, and the properties that the contact had at the time. The lock waits for an
 -- erasure that removes an address from the properties.
 create function keep_properties() returns trigger
@@ -233,12 +225,6 @@ create trigger notes_hide_erased before insert or update of text on response_not
   for each row when (new.text like '%@%') execute function hide_erased_in_note();
 create trigger replies_hide_erased before insert or update of text on replies
   for each row when (new.text like '%@%') execute function hide_erased_in_note();
-create trigger contacts_hide_erased before insert or update of name, properties on contacts
-  for each row when (new.name like '%@%' or new.properties::text like '%@%')
-  execute function hide_erased_in_contact();
-create trigger people_hide_erased before insert or update of name, properties on people
-  for each row when (new.name like '%@%' or new.properties::text like '%@%')
-  execute function hide_erased_in_contact();
 
 -- Records concurrent responses in one call, so that statements, checks and triggers are prepared once. The
 -- responses may belong to several organizations. A call with several responses never waits for a survey or contact that

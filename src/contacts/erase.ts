@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { type Sql, violates } from '../lib/db/db.ts';
+import { type Part, type Sql, violates } from '../lib/db/db.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 
 export type ErasedContact = {
@@ -56,16 +56,18 @@ export async function deleteContacts(sql: Sql, orgId: string, ids: readonly stri
 
 /** Lists other people's contacts whose name or properties contain an address. `begin_erasure` must run first. */
 export async function listContactsMentioning(sql: Sql, { orgId, key, before }: ContactsToErase) {
-  const pattern = addressPattern(key);
+  const texts = contactTexts(sql);
   const rows = await sql<{ id: string }[]>`
     select id
     from contacts
     where org_id = ${orgId} and email_key <> ${key}
       and created_at < coalesce(${before}::timestamptz, 'infinity')
-      and (strpos(lower(properties::text), ${key}) > 0 and properties::text ~* ${pattern}
-           or strpos(lower(name), ${key}) > 0 and name ~* ${pattern})`;
+      and strpos(lower(${texts}), ${key}) > 0 and ${texts} ~* ${addressPattern(key)}`;
   return rows.map(({ id }) => id);
 }
+
+/** Columns of a contact that may contain addresses of other people. The trigger `contacts_hide_erased` has the same. */
+export const contactTexts = (sql: Sql): Part => sql`concat_ws(' ', properties, name)`;
 
 /** Replaces an address with `[email]` in names and properties of locked contacts. */
 export async function hideInContacts(

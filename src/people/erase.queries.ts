@@ -1,3 +1,4 @@
+import { contactTexts } from '../contacts/erase.ts';
 import { json, one, type Sql } from '../lib/db/db.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
@@ -193,9 +194,9 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       union
       select addresses_in(consent) from lifted_suppressions where org_id = ${orgId} and consent like '%@%'
       union
-      select addresses_in(properties::text || ' ' || coalesce(name, ''))
+      select addresses_in(${contactTexts(sql)})
       from contacts
-      where org_id = ${orgId} and (properties::text like '%@%' or name like '%@%')
+      where org_id = ${orgId} and ${contactTexts(sql)} like '%@%'
       union
       select addresses_in(properties::text || ' ' || coalesce(name, ''))
       from people
