@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { contactFields } from '../contacts/rules.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { inGroup } from '../lib/db/fair-pool.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Failure } from '../lib/openapi/operation.ts';
@@ -10,6 +11,9 @@ import { BooleanParameter, idParam, parseWriteQuery, Uuid } from '../lib/validat
 import { suppressionOperations, suppressionSchemas } from '../suppressions/api.ts';
 import { type ContactResult, dryRunSend, type SendTools, sendSurvey } from './send.ts';
 import { requestTestMail, TestMail, TestMailInput } from './test-mail.ts';
+
+/** Longer than for other requests, because the sends of an organization save their contacts one after the other. */
+const sendWaitMs = 20_000;
 
 type RouteTools = SendTools & { settings: { maxContacts: number } };
 
@@ -23,9 +27,11 @@ export function sendRoutes(tools: RouteTools) {
       const surveyId = idParam(c, 'survey');
 
       const request = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
-      const data = dry_run
-        ? await dryRunSend(tools, key, request)
-        : await sendSurvey(tools, key, request);
+      const data = await inGroup(
+        key.orgId,
+        () => (dry_run ? dryRunSend(tools, key, request) : sendSurvey(tools, key, request)),
+        { kind: 'sends', waitMs: sendWaitMs },
+      );
       return c.json({ data: { ...data, results: data.results.map(explainResult(contacts)) } });
     })
 

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { connect } from '../../src/lib/db/db.ts';
+import { createPoolSlots, shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
-const { db } = await testDatabase();
+const { db, url } = await testDatabase();
 const app = testApp(db);
 const client = await makeClient(db);
 const survey = await makeSurvey(db, client.id);
 
-const post = (query: string, contacts: unknown[] = [{ email: 'ann@people.test' }]) =>
-  app.request(`/api/v1/surveys/${survey}/send${query}`, {
+const post = (query: string, contacts: unknown[] = [{ email: 'ann@people.test' }], to = app) =>
+  to.request(`/api/v1/surveys/${survey}/send${query}`, {
     method: 'POST',
     headers: { ...client.write, 'Content-Type': 'application/json' },
     body: JSON.stringify({ contacts }),
@@ -70,4 +73,24 @@ test('send without contacts is refused', async () => {
   const answer = await post('?dry_run=true', []);
   assert.equal(answer.status, 400);
   assert.match(((await answer.json()) as { error: string }).error, /at least one contact/);
+});
+
+test('send waits for the sends before it longer than another request', async (t) => {
+  const connections = 8;
+  const pool = connect(url, { connections });
+  t.after(() => pool.end({ timeout: 0 }));
+  const shared = testApp(shareFairly(pool, createPoolSlots(connections)));
+  const sends: Promise<Response>[] = [];
+  const send = async () => await post('?dry_run=true', undefined, shared);
+  await db.begin(async (tx) => {
+    await tx`select from surveys where id = ${survey} for update`;
+    sends.push(send());
+    await untilLockWaits(db);
+    for (let n = 1; n < 10; n++) sends.push(send());
+    await untilLockWaits(db, connections / 2);
+    const read = await shared.request('/api/v1/surveys', { headers: client.read });
+    assert.equal(read.status, 503);
+  });
+  const statuses = (await Promise.all(sends)).map(({ status }) => status);
+  assert.deepEqual([...new Set(statuses)], [200]);
 });
