@@ -53,6 +53,9 @@ export function QuestionsForm({
         )}
         <output data-saved={texts.questions.saved} />
       </div>
+      <p class="complaint" role="alert" hidden>
+        {texts.questions.notSaved}
+      </p>
     </form>
   );
 }
@@ -231,10 +234,13 @@ export function answerInWords({ options }: Question, { value, other, text }: Sto
   return [...labels, ...(other ? [other] : [])].join('; ');
 }
 
-/** Saves a question as it changes. The confirmation has a fixed height: a button that moved would miss the click that causes the save. */
+/**
+ * Saves a question as it changes. The complaint stays until each refused question is saved. It is below the button and
+ * the confirmation has a fixed height: a button that moved would miss the click that causes the save.
+ */
 export const saveScript = [
-  "const form=document.querySelector('.questions'),out=form.querySelector('output')",
-  "form.addEventListener('change',async({target})=>{const id=target.name.split('.')[0],open=form.querySelector('[type=radio][value=\"\"][name='+id+']');if(open&&target.name!==id&&target.value)open.checked=true;const data=new FormData(form),given=data.getAll(id).filter(Boolean),value=target.closest('[data-several=true]')?given:given[0]??null;out.textContent='';try{const saved=await fetch(form.action,{method:'POST',keepalive:true,headers:{'Content-Type':'application/json'},body:JSON.stringify({response_id:data.get('response_id')??undefined,answers:[{question_id:id,value,other:data.get(id+'.other')}]})});if(saved.ok)out.textContent=out.dataset.saved}catch{}})",
+  "const form=document.querySelector('.questions'),out=form.querySelector('output'),complaint=form.lastElementChild,refused=new Set()",
+  "form.addEventListener('change',async({target})=>{const id=target.name.split('.')[0],open=form.querySelector('[type=radio][value=\"\"][name='+id+']');if(open&&target.name!==id&&target.value)open.checked=true;const data=new FormData(form),given=data.getAll(id).filter(Boolean),value=target.closest('[data-several=true]')?given:given[0]??null;out.textContent='';let ok=false;try{ok=(await fetch(form.action,{method:'POST',keepalive:true,headers:{'Content-Type':'application/json'},body:JSON.stringify({response_id:data.get('response_id')??undefined,answers:[{question_id:id,value,other:data.get(id+'.other')}]})})).ok}catch{}refused[ok?'delete':'add'](id);complaint.hidden=!refused.size;if(complaint.hidden)out.textContent=out.dataset.saved})",
 ].join(';');
 
 export const questionsStyle = oneLine(`
@@ -251,4 +257,5 @@ export const questionsStyle = oneLine(`
 .other input[type=text] { width: 100%; min-height: 2.75rem; padding: .5rem .875rem; border: 1.5px solid var(--line); border-radius: .75rem; background: transparent; color: inherit; font: inherit }
 .send a { display: inline-block; padding: .75rem; color: var(--muted) }
 .send output { min-height: 1.5em; color: var(--muted); font-size: .9375rem }
+.send + .complaint { margin: 1.5rem 0 0 }
 `);
