@@ -89,13 +89,22 @@ test('a send to a deleted segment asks for another audience', async () => {
   const { org, path, segment, by, get, post } = await scene();
   await deleteSegment(db, by, segment.id);
   assert.equal((await get(`${path}/send?audience=${segment.id}`)).status, 404);
-  const refused = await post(`${path}/send`, { when: 'now', audience: segment.id });
+  const start = { when: 'at', send_at: '2099-12-01T09:30', per_hour: '40' };
+  const refused = await post(`${path}/send`, { ...start, audience: segment.id });
   assert.equal(refused.status, 422);
   const html = await refused.text();
   assert.match(textOf(html), /This segment was deleted. Choose another audience./);
   assert.match(html, /<option value="[^"]+" selected[^>]*>A deleted segment</);
   assert.doesNotMatch(html, /Send<\/button>/);
   assert.equal((await db`select from campaigns where org_id = ${org}`).length, 0);
+
+  const [shown = ''] = /<form method="get"[^>]*>.*?<\/form>/s.exec(html) ?? [];
+  const kept = Object.keys(start).map((name) => [name, hidden(shown, name) ?? '']);
+  const query = new URLSearchParams({ ...Object.fromEntries(kept), audience: 'people' });
+  const again = await read(get(`${path}/send?${query}`));
+  assert.match(again, /name="when" value="at" checked/);
+  assert.match(again, /name="send_at"[^>]*value="2099-12-01T09:30"/);
+  assert.match(again, /name="per_hour"[^>]*value="40"/);
 });
 
 test('a segment that changed after its review is not sent to', async () => {

@@ -33,7 +33,7 @@ export const campaignScreens = (tools: AdvanceTools) => {
   };
   return new Hono<ScreenEnv>()
     .get('/:id/send', (c) =>
-      showSend(c, tools, { surveyId: idParam(c, 'survey'), form: emptyForm() }),
+      showSend(c, tools, { surveyId: idParam(c, 'survey'), form: emptyForm(c.req.query()) }),
     )
 
     .post('/:id/send', async (c) => {
@@ -45,11 +45,11 @@ export const campaignScreens = (tools: AdvanceTools) => {
         const mistakes = await withFieldError(c, { [name]: mistake });
         return await showSend(c, tools, { surveyId, form: mistakes }, 422);
       };
-      const send_at = await readStart(tools.db, editor.orgId, form.values);
-      if (typeof send_at === 'string') return await refuse('send_at', send_at);
       const segments = await listSegments(tools.db, editor.orgId);
       if (!filterOf(form.values.audience, segments).isKnown)
         return await refuse('audience', segmentDeleted);
+      const send_at = await readStart(tools.db, editor.orgId, form.values);
+      if (typeof send_at === 'string') return await refuse('send_at', send_at);
       try {
         const { per_hour } = form.values;
         const audience = audienceOf(form.values.audience);

@@ -207,11 +207,16 @@ type AudienceProps = {
   people: string;
 };
 
-/** Chooses another audience to review. The send form keeps the audience that was reviewed. */
+const startFields = ['when', 'send_at', 'per_hour'];
+
+/** Chooses another audience to review, with the same start. The send form keeps the audience that was reviewed. */
 const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps) => (
   <section class="card stack" aria-labelledby="audience-title">
     <h2 id="audience-title">Audience</h2>
     <form method="get" action={here} class="test">
+      {Object.entries(form.typed).map(([name, value]) =>
+        startFields.includes(name) ? <input type="hidden" name={name} value={value} /> : null,
+      )}
       <Select
         name="audience"
         label="Send to"
