@@ -1,5 +1,6 @@
 import { one, type Part, type Sql, whenDiskFull } from '../lib/db/db.ts';
 import { deleteRows } from '../lib/db/delete-in-batches.ts';
+import { offManually } from '../webhooks/rules.ts';
 
 export type SignedInMember = {
   id: string;
@@ -163,5 +164,5 @@ const navigationCounts = (sql: Sql) => sql`
     select count(*)
     from webhooks w
     where w.org_id = own.id
-      and (w.failure_count > 0 or (not w.active and w.deactivated_reason is not null))
+      and (w.failure_count > 0 or (not w.active and w.deactivated_reason <> ${offManually}))
   )`;

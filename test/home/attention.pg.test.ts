@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { findAttention, findHomeSetting } from '../../src/home/queries.ts';
 import { one, type Sql } from '../../src/lib/db/db.ts';
+import { offManually } from '../../src/webhooks/rules.ts';
 import {
   makeContact,
   makeOrganization,
@@ -92,7 +93,7 @@ test('lists five failing webhooks, inactive ones first, then the newest', async 
   await add('https://off-old', 8, { active: false, deactivated_reason: 'it failed' });
   await add('https://off-new', 3, { active: false, deactivated_reason: 'it failed' });
   await add('https://off-failing', 5, { active: false, failure_count: 3 });
-  await add('https://off-by-hand', 1, { active: false });
+  await add('https://off-by-hand', 1, { active: false, deactivated_reason: offManually });
   await add('https://fine', 1, {});
   await makeWebhook(db, (await scene()).org_id, { failure_count: 3 });
   const { webhooks } = await attention(org_id);

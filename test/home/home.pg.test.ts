@@ -9,6 +9,7 @@ import {
   typeFacts,
 } from '../../src/survey-types.ts';
 import { count } from '../../src/web/app/lists.tsx';
+import { offManually } from '../../src/webhooks/rules.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -284,7 +285,8 @@ test('the sidebar counts open detractors up to 99, and failing webhooks', async 
   await db`
     insert into webhooks (org_id, url, events, secret, active, failure_count, deactivated_reason)
     values (${scene.org}, 'https://a.test', '{response.received}', '\\x00', true, 1, null),
-           (${scene.org}, 'https://b.test', '{response.received}', '\\x00', true, 0, null)`;
+           (${scene.org}, 'https://b.test', '{response.received}', '\\x00', true, 0, null),
+           (${scene.org}, 'https://c.test', '{response.received}', '\\x00', false, 0, ${offManually})`;
   assert.deepEqual(countsIn(await getPage(scene, '/people')), [
     '2 open detractors of the last 30 days',
     '1 failing webhook',
