@@ -146,6 +146,24 @@ for (const survey of surveys) {
   });
 }
 
+test("the demo's webhook was turned off by the failures that it shows", async () => {
+  const newest = await db`
+    select d.undelivered, d.attempts, count(a.*)::int as failed, w.failure_count, w.deactivated_reason
+    from webhooks w
+    join ended_deliveries d on d.webhook_id = w.id
+    left join delivery_attempts a on a.webhook_id = w.id and a.delivery_id = d.id
+    where w.org_id = ${demoOrganization} and not w.active
+    group by w.id, d.webhook_id, d.id
+    order by d.id desc
+    limit 4`;
+  const failures = newest.filter(({ undelivered }) => undelivered === 'failed');
+  assert.deepEqual([failures.length, newest[3]!['undelivered']], [3, null]);
+  for (const { attempts, failed, failure_count, deactivated_reason } of failures) {
+    assert.deepEqual([attempts, failed, failure_count], [2, 2, 3]);
+    assert.match(deactivated_reason, /^3 deliveries in a row failed/);
+  }
+});
+
 test('the service sends no reminder and no delivery for the demo', async () => {
   const past = one(
     await db`

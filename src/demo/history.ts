@@ -9,6 +9,7 @@ import { insertSuppressions } from '../suppressions/queries.ts';
 import type { ManagedSurvey } from '../surveys/queries.ts';
 import { newSecret } from '../webhooks/deliver.ts';
 import { detractorDetected, responseReceived } from '../webhooks/events.ts';
+import { maxFailures } from '../webhooks/rules.ts';
 import sayings from './sayings.json' with { type: 'json' };
 import { type makeStory, reminderDays, type StoryAnswer, type StoryContact } from './story.ts';
 
@@ -343,9 +344,11 @@ function tagsOf({ comment, category, handling: { luck } }: PastResponse): string
 const webhookDays = 30;
 /** Every 23rd delivery fails at its first attempt. */
 const retriedEvery = 23;
+const busy = { status_code: 503, response_body: 'Service Unavailable' };
 
 /**
- * A webhook with a month of deliveries. It is off, because its address does not exist and each new delivery would fail.
+ * A webhook with a month of deliveries. The last ones failed and turned it off, because its address does not exist and
+ * each new delivery would fail.
  */
 export async function fillWebhook(
   tx: Sql,
@@ -363,10 +366,11 @@ export async function fillWebhook(
     events: ['response.received', 'detractor.detected'],
     description: 'Customer records (an example: this address does not exist)',
     secret: `\\x${secrets.seal({ owner: orgId, id }, newSecret()).toString('hex')}`,
-    retries: 'extended',
     active: false,
+    failure_count: maxFailures,
+    deactivated_at: recent.at(-1)?.created_at ?? null,
+    deactivated_reason: `${maxFailures} deliveries in a row failed (last error: status 503)`,
     last_delivery_at: recent.at(-1)?.created_at ?? null,
-    undelivered_since: now,
     created_at: hoursAfter(now, -300 * 24),
     updated_at: now,
   };
@@ -380,8 +384,9 @@ export async function fillWebhook(
     return events.map((event) => ({ ...event, at }));
   });
   const deliveries = published.map(({ type, body, at }, number) => {
-    const attempts = number % retriedEvery === retriedEvery - 1 ? 2 : 1;
-    return { id: idAt(at), type, body, at, attempts, took: 80 + ((number * 37) % 190) };
+    const isFailed = number >= published.length - maxFailures;
+    const attempts = isFailed || number % retriedEvery === retriedEvery - 1 ? 2 : 1;
+    return { id: idAt(at), type, body, at, isFailed, attempts, took: 80 + ((number * 37) % 190) };
   });
   await insertRows(tx, 'webhooks', [webhook]);
   await insertRows(
@@ -395,29 +400,30 @@ export async function fillWebhook(
   await insertRows(
     tx,
     'ended_deliveries',
-    deliveries.map(({ id: delivery, at, attempts, took }) => ({
+    deliveries.map(({ id: delivery, at, isFailed, attempts, took }) => ({
       ...key,
       id: delivery,
       event_id: delivery,
-      delivered_at: hoursAfter(at, attempts === 1 ? 0.0002 : 0.02),
-      duration_ms: took,
+      delivered_at: isFailed ? null : hoursAfter(at, attempts === 1 ? 0.0002 : 0.02),
+      duration_ms: isFailed ? null : took,
       attempts,
-      status_code: 200,
-      response_body: '{"ok":true}',
+      undelivered: isFailed ? 'failed' : null,
+      ...(isFailed ? busy : { status_code: 200, response_body: '{"ok":true}' }),
     })),
   );
-  const retried = deliveries.filter(({ attempts }) => attempts > 1);
+  const failures = deliveries.flatMap(({ attempts, isFailed, ...delivery }) =>
+    [1, 2].slice(0, isFailed ? attempts : attempts - 1).map((number) => ({ ...delivery, number })),
+  );
   await insertRows(
     tx,
     'delivery_attempts',
-    retried.map(({ id: delivery_id, at, took }) => ({
+    failures.map(({ id: delivery_id, at, number, took }) => ({
       ...key,
+      ...busy,
       delivery_id,
-      number: 1,
-      status_code: 503,
-      response_body: 'Service Unavailable',
+      number,
       duration_ms: took + 40,
-      at: hoursAfter(at, 0.001),
+      at: hoursAfter(at, 0.001 * number),
     })),
   );
 }
