@@ -292,7 +292,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
           nowrap
           columns={[
             'Theme',
-            number('Comments'),
+            { ...number('Comments'), before: 'Comments ' },
             { ...number('Share'), after: '' },
             { head: 'Range', phone: 'line' },
             { ...number(typeFacts(type).shortNumber), phone: 'beside' },

@@ -170,6 +170,7 @@ test('empty states say what to do', async () => {
   const earlier = (await off.html()).text;
   assert.match(earlier, /new comments are not read/);
   assert.ok(tableOf(earlier).has('price'));
+  assert.match(earlier, /data-before="Comments "><a [^>]*>1</);
 
   const on = await scene();
   await on.respond(9, { comment: null });
