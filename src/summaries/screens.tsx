@@ -32,7 +32,7 @@ import {
 } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import type { ShownSummary } from './api.ts';
-import { blockName, changeText } from './blocks.ts';
+import { blockName, changeText, isCustomersNps } from './blocks.ts';
 import { findDefaultDays, findSummary, hasResponses, listSummaries } from './queries.ts';
 import { daysOf, endBy, isWholeDays, lastMoment, periodOfDays, wholeMonths } from './rules.ts';
 import { requestSummary } from './summarize.ts';
@@ -187,12 +187,7 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
               </a>,
               count(summary.responses),
               <ScoreRange type="nps" measured={{ ...summary, value: summary.nps }} />,
-              <>
-                <b>{summary.nps === null ? 'none' : signedNps(summary.nps)}</b>
-                {summary.interval ? (
-                  <small class="soft block">{formatInterval('nps', summary.interval)}</small>
-                ) : null}
-              </>,
+              <NpsCell summary={summary} />,
               summary.top_themes.join(', '),
               <Time at={summary.created_at} show="day" />,
             ],
@@ -200,6 +195,19 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
         />
       </PagedList>
     </Live>
+  );
+}
+
+function NpsCell({ summary: { nps, interval, blocks, responses } }: { summary: ShownSummary }) {
+  const scored = blocks.find(isCustomersNps)?.n ?? responses;
+  return (
+    <>
+      <b>{nps === null ? 'none' : signedNps(nps)}</b>
+      {interval ? <small class="soft block">{formatInterval('nps', interval)}</small> : null}
+      {scored < responses ? (
+        <small class="soft block">from {counted(scored, 'response')}</small>
+      ) : null}
+    </>
   );
 }
 

@@ -99,9 +99,13 @@ test('a summary shows changes since the previous period', async () => {
 test('summaries are listed by period', async () => {
   const { org, list, get } = await scene();
   for (const month of [5, 4, 6]) await addSummary(org.id, { month, nps: 10 });
+  const mixed = { responses: 201, blocks: blocks(40, 30) };
+  await addSummary(org.id, { month: 3, nps: 40, ...mixed });
   const html = await (await get(list)).text();
   const months = [...html.matchAll(/(April|May|June) 2026<\/a>/g)].map(([, month]) => month);
   assert.deepEqual(months, ['June', 'May', 'April']);
+  const scored = [...html.matchAll(/>from (\d+) responses</g)].map(([, responses]) => responses);
+  assert.deepEqual(scored, ['200']);
   await db`
     update summaries
     set text = ${'It went well.\n \nIn their words:\n- “Fast”\n- “<b>Dear</b>”'}
