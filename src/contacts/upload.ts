@@ -343,17 +343,22 @@ export const columnUses = [...contactColumns, 'property', 'skip'] as const;
 export type ColumnUse = (typeof columnUses)[number];
 export type UploadColumn = { name: string; use: ColumnUse };
 
-export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
+export async function previewUpload(
+  sql: Sql,
+  orgId: string,
+  upload: Upload,
+  hasHeader = upload.has_header,
+) {
   const rows: CsvRow[] = [];
   for await (const row of readRows(sql, orgId, upload)) {
     rows.push(row);
     if (rows.length > rowsShown) break;
   }
   const [head] = rows;
-  const shown = upload.has_header ? rows.slice(1) : rows.slice(0, rowsShown);
+  const shown = hasHeader ? rows.slice(1) : rows.slice(0, rowsShown);
   const widest = Math.max(...rows.map(({ cells }) => cells.length), 0);
   const names = Array.from({ length: widest }, (_, place) => {
-    const name = upload.has_header ? head?.cells[place]?.trim() : '';
+    const name = hasHeader ? head?.cells[place]?.trim() : '';
     return name || `Column ${place + 1}`;
   });
   return { columns: guessColumnUses(names, shown), rows: shown };

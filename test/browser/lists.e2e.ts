@@ -29,6 +29,13 @@ for (const script of [true, false]) {
     await page.getByRole('button', { name: 'Upload' }).click();
     const figure = page.locator('#review .figure');
     assert.match((await figure.textContent()) ?? '', /^1 contact will/);
+    const header = page.getByLabel('First row is a header');
+    await header.press('Space');
+    if (!script) await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByLabel('Column 3').waitFor();
+    if (script) await page.locator('#header:focus').waitFor();
+    await header.press('Space');
+    if (!script) await page.getByRole('button', { name: 'Check again' }).click();
     await page.getByLabel('Mail', { exact: true }).selectOption('skip');
     await page.getByLabel('Private').selectOption('email');
     if (!script) await page.getByRole('button', { name: 'Check again' }).click();

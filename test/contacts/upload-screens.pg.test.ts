@@ -84,6 +84,8 @@ test('a member reviews a list and chooses other columns before the import', asyn
   assert.match(html, /id="column_3"[^>]*>\s*<option value="email" selected/);
   const none = new URLSearchParams({ ...uses, column_3: 'skip', header: 'on' });
   assert.match(await (await get(`${path}?${none}`)).text(), /Choose the column that contains/);
+  const headless = textOf(await (await get(`${path}?${new URLSearchParams(uses)}`)).text());
+  assert.match(headless, /Columns 6 rows .*Column 1 Vorname · Ann · Bob .*Column 4 Private Mail/);
   assert.equal((await db`select from contacts where survey_id = ${survey}`).length, 2);
 
   const guessed = { column_0: 'first_name', column_1: 'last_name', column_2: 'email' };

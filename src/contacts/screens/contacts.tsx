@@ -96,8 +96,9 @@ export function contactScreens({ db }: { db: Db }) {
       const editor = requireRole(c, 'editor');
       const { values: typed = {} } = await readForm(c, MapFields);
       const upload = await readUpload(c, db, editor.orgId);
-      const { columns } = await previewUpload(db, editor.orgId, upload);
-      const list = { upload, ...mapColumns(columns, typed) };
+      const hasHeader = 'header' in typed;
+      const { columns } = await previewUpload(db, editor.orgId, upload, hasHeader);
+      const list = { upload, columns: mapColumns(columns, typed), hasHeader };
       const showError = async (error: string) =>
         await showUpload(c, db, upload, await withFieldError(c, { '': error }));
       const error = validateColumns(list.columns);
@@ -166,13 +167,11 @@ async function* linesOf(rows: readonly UploadReject[]) {
   for (const { line, value, reason } of rows) yield csvLine([line, value, reason]);
 }
 
-function mapColumns(columns: readonly UploadColumn[], typed: Readonly<Record<string, unknown>>) {
-  const mapped = columns.map(({ name }, place) => {
+const mapColumns = (columns: readonly UploadColumn[], typed: Readonly<Record<string, unknown>>) =>
+  columns.map(({ name }, place) => {
     const use = v.safeParse(Use, typed[`column_${place}`]);
     return { name, use: use.success ? use.output : ('skip' as const) };
   });
-  return { columns: mapped, hasHeader: 'header' in typed };
-}
 
 function validateColumns(columns: readonly UploadColumn[]): string | undefined {
   const emailColumns = columns.filter(({ use }) => use === 'email').length;
@@ -349,16 +348,14 @@ const maxRejectsShown = 100;
 async function columnsBody(c: ScreenContext, db: Db, upload: Upload, form: FormState) {
   const orgId = c.var.organization.id;
   const here = surveyPath(c);
-  const { columns: guessed, rows } = await previewUpload(db, orgId, upload);
   const isTyped = 'column_0' in form.typed;
-  const list = isTyped
-    ? mapColumns(guessed, form.typed)
-    : { columns: guessed, hasHeader: upload.has_header };
-  const error = validateColumns(list.columns);
+  const hasHeader = isTyped ? 'header' in form.typed : upload.has_header;
+  const { columns: guessed, rows } = await previewUpload(db, orgId, upload, hasHeader);
+  const columns = isTyped ? mapColumns(guessed, form.typed) : guessed;
+  const error = validateColumns(columns);
   const survey = { orgId, surveyId: upload.survey_id };
-  const review = error
-    ? null
-    : await runInUploadSlot(orgId, () => reviewUpload(db, survey, { upload, ...list }));
+  const list = { upload, columns, hasHeader };
+  const review = error ? null : await runInUploadSlot(orgId, () => reviewUpload(db, survey, list));
   const { ask_after_days } = await getOrgSurvey(db, orgId, upload.survey_id);
   return (
     <form
@@ -369,14 +366,17 @@ async function columnsBody(c: ScreenContext, db: Db, upload: Upload, form: FormS
       hx-trigger="change"
       hx-target="#review"
       hx-select="#review"
+      hx-select-oob="#mapping:outerMorph"
       hx-swap="outerHTML"
       hx-sync="this:replace"
     >
       <FormErrors form={form} />
-      <section class="card stack" aria-labelledby="columns">
+      <section id="mapping" class="card stack" aria-labelledby="columns">
         <div class="title">
           <h2 id="columns">Columns</h2>
-          <span class="sub">{counted(upload.rows, 'row')}</span>
+          <span class="sub">
+            {counted(upload.rows + Number(upload.has_header) - Number(hasHeader), 'row')}
+          </span>
         </div>
         <div class="opts">
           <DataTable
@@ -386,7 +386,7 @@ async function columnsBody(c: ScreenContext, db: Db, upload: Upload, form: FormS
               { head: 'Examples', phone: 'line' },
               { head: 'Use as', phone: 'beside' },
             ]}
-            rows={list.columns.map(({ name, use }, place) => ({
+            rows={columns.map(({ name, use }, place) => ({
               cells: [
                 <bdi>{name}</bdi>,
                 <Examples values={rows.map(({ cells }) => cells[place] ?? '')} />,
@@ -395,10 +395,10 @@ async function columnsBody(c: ScreenContext, db: Db, upload: Upload, form: FormS
             }))}
           />
         </div>
-        <Checkbox name="header" label="First row is a header" checked={list.hasHeader} />
+        <Checkbox name="header" label="First row is a header" checked={hasHeader} />
         <p class="sub">
           Properties personalize texts and filter responses.
-          {list.columns.some(({ use }) => nameUses.includes(use))
+          {columns.some(({ use }) => nameUses.includes(use))
             ? ''
             : ' No column seems to contain names, so emails won’t greet contacts by name.'}
         </p>
