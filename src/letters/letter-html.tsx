@@ -153,10 +153,10 @@ const Row = ({ children, ...cell }: CellProps) => (
   </tr>
 );
 
-type TableProps = { class?: string; width: string; style: string; children?: Child };
+type TableProps = { class?: string; width?: string; gap?: number; style: string; children?: Child };
 
-const Table = ({ children, ...table }: TableProps) => (
-  <table role="presentation" cellpadding="0" cellspacing="0" border={0} {...table}>
+const Table = ({ gap = 0, children, ...table }: TableProps) => (
+  <table role="presentation" cellpadding="0" cellspacing={String(gap)} border={0} {...table}>
     <tbody>{children}</tbody>
   </table>
 );
@@ -173,11 +173,13 @@ const gapPx = 4;
 /** Two thumbs fit the narrowest phone. */
 const thumbPx = 136;
 
+const rowStyle = `display:inline-table;vertical-align:top;border-spacing:${gapPx}px;margin:0 -${gapPx / 2}px`;
+
 /** Cells wrap as two rows without a style sheet. */
 function Scores({ letter }: { letter: Letter }) {
-  const { type, scores, language } = letter;
-  const legend = scaleLegend(type, language.texts);
-  const { mailRow } = typeFacts(type);
+  const { scores, language } = letter;
+  const legend = scaleLegend(letter.type, language.texts);
+  const { mailRow } = typeFacts(letter.type);
   const rows = [scores.slice(0, mailRow), scores.slice(mailRow)];
   return (
     <>
@@ -187,29 +189,18 @@ function Scores({ letter }: { letter: Letter }) {
         .map((row, at) => (
           <>
             {at > 0 && raw(outlookOnly('</td><td>'))}
-            <table
-              role="presentation"
-              cellpadding="0"
-              cellspacing={String(gapPx)}
-              border={0}
-              style={`display:inline-table;vertical-align:top;border-spacing:${gapPx}px;margin:0 -${gapPx / 2}px`}
-            >
-              <tbody>
-                <tr>
-                  {row.map((score) => (
-                    <Cell letter={letter} score={score} />
-                  ))}
-                </tr>
-              </tbody>
-            </table>
+            <Table gap={gapPx} style={rowStyle}>
+              <tr>
+                {row.map((score) => (
+                  <Cell letter={letter} score={score} />
+                ))}
+              </tr>
+            </Table>
           </>
         ))}
       {raw(outlookOnly('</td></tr></table>'))}
       {legend && (
-        <div
-          class="quiet"
-          style={`padding:8px 12px 0;font-size:14px;line-height:20px;color:${quiet}`}
-        >
+        <div class="quiet" style={`padding:8px 12px 0;${type(14, 20, quiet)}`}>
           {legend}
         </div>
       )}
@@ -254,27 +245,24 @@ const outlookOnly = (html: string) => `<!--[if mso]>${html}<![endif]-->`;
 
 const dark = { page: '#14161a', card: '#1e2127', ink: '#eceef2', quiet: '#a6adba' };
 
-/** Variants of the organization's color with enough contrast. */
-function colorsOf(color: string) {
-  const cell = mix('#ffffff', color, 0.09);
-  return {
-    stripe: color,
-    name: readableOn(color, '#ffffff'),
-    cell,
-    edge: readableOn(color, '#ffffff', edgeContrast),
-    score: readableOn(color, cell),
-  };
-}
+const colorsOf = (color: string) => colorsOn('#ffffff', { accent: color, tint: 0.09 });
 
 function darkColorsOf(color: string) {
-  const lit = readableOn(color, dark.card);
-  const cell = mix(dark.card, lit, 0.18);
+  const accent = readableOn(color, dark.card);
+  return colorsOn(dark.card, { accent, tint: 0.18, text: mix(accent, '#ffffff', 0.5) });
+}
+
+type Shades = { accent: string; tint: number; text?: string };
+
+/** Variants of the organization's color with enough contrast. */
+function colorsOn(ground: string, { accent, tint, text = accent }: Shades) {
+  const cell = mix(ground, accent, tint);
   return {
-    stripe: lit,
-    name: lit,
+    stripe: accent,
+    name: readableOn(accent, ground),
     cell,
-    edge: readableOn(lit, dark.card, edgeContrast),
-    score: readableOn(mix(lit, '#ffffff', 0.5), cell),
+    edge: readableOn(accent, ground, edgeContrast),
+    score: readableOn(text, cell),
   };
 }
 

@@ -14,7 +14,7 @@ import {
   textsIn,
   valueFor,
 } from '../surveys/texts.ts';
-import { type Language, languageOf, scoreLabel } from '../web/language.ts';
+import { languageOf, scoreLabel } from '../web/language.ts';
 import { letterHtml } from './letter-html.tsx';
 
 export type MailSender = {
@@ -109,10 +109,8 @@ type MailTexts = Pick<SurveyTexts, 'question_text' | 'subject' | 'intro'>;
 
 function placeholdersOf({ question_text, subject, intro }: MailTexts): Placeholder[] {
   const all = [question_text, subject ?? '', intro ?? ''].flatMap(piecesOf);
-  const distinct = new Map<string, Placeholder>();
-  for (const piece of all)
-    if (typeof piece !== 'string') distinct.set(JSON.stringify(piece), piece);
-  return [...distinct.values()];
+  const placeholders = all.filter((piece) => typeof piece !== 'string');
+  return [...new Map(placeholders.map((each) => [JSON.stringify(each), each])).values()];
 }
 
 const slotOf = (at: number) => `placeholder_${at}`;
@@ -157,7 +155,9 @@ export function mailFillings({ survey, publicUrl }: SurveyMail) {
   };
 }
 
-function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
+export type Letter = ReturnType<typeof letterOf>;
+
+function letterOf({ survey, organization, publicUrl }: SurveyMail) {
   const language = languageOf(survey.language);
   const { whyEmployee, whyCustomer, sentTo } = language.texts.mail;
   const name = oneLine(organization.name);
@@ -166,10 +166,12 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
   return {
     language,
     type: survey.type,
+    /** `language` may not support it. */
     questionLanguage: survey.language,
     question: withSlots(cleanLines(survey.question_text), survey),
     intro: survey.intro === null ? null : withSlots(cleanLines(survey.intro), survey),
     organization: { name, color: organization.color, logo: logo && `${publicUrl}${logo}` },
+    /** Paragraphs, which may have several lines. */
     footer: [organization.mail_foot, organization.postal_address].flatMap((text) =>
       text ? [cleanLines(text)] : [],
     ),
@@ -178,7 +180,8 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
     reason: `${survey.audience === 'employee' ? whyEmployee(name) : whyCustomer(name)} ${sentTo(slot('email'))}`,
     links: {
       answer,
-      score: (score) => `${answer}?score=${score}`,
+      score: (score: number) => `${answer}?score=${score}`,
+      /** Hidden from people, so that only machines open it. */
       trap: `${answer}/x`,
       unsubscribe: `${publicUrl}/u/${slot('token')}`,
     },
@@ -192,28 +195,6 @@ const cleanLines = (text: string) =>
     .map((line) => (isPlainLine(line) ? line.trim() : oneLine(line)))
     .join('\n')
     .trim();
-
-export type Letter = {
-  language: Language;
-  type: SurveyType;
-  /** The language of the survey's own texts, which `language` may not support. */
-  questionLanguage: string;
-  question: string;
-  organization: { name: string; color: string; logo: string | null };
-  scores: number[];
-  greeting: string;
-  intro: string | null;
-  reason: string;
-  /** Paragraphs, which may have several lines. */
-  footer: string[];
-  links: {
-    answer: string;
-    score: (score: number) => string;
-    /** Hidden from people, so that only machines open it. */
-    trap: string;
-    unsubscribe: string;
-  };
-};
 
 function letterText(letter: Letter): string {
   const { language, scores, question, greeting, intro, reason, footer, links } = letter;
