@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { nearLimitPercent } from '../limits.ts';
 import { noOwner } from '../responses/filter.queries.ts';
-import { type StateKind, Time, toneOf } from '../web/app/badges.tsx';
+import { Part, type StateKind, Time, toneOf } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
 import { Icon, type IconName } from '../web/app/icon.tsx';
 import { count, counted, EmptyState } from '../web/app/lists.tsx';
@@ -15,10 +15,7 @@ type AttentionProps = { counts: AttentionCounts; organization: NavOrganization }
 export function AttentionPart({ counts, organization }: AttentionProps) {
   const items = attentionItems(counts, organization);
   return (
-    <section class="card off-paper" aria-labelledby="attention">
-      <div class="title">
-        <h2 id="attention">Needs attention</h2>
-      </div>
+    <Part id="attention" title="Needs attention" look="off-paper">
       {items.length === 0 ? <p class="soft">You’re all caught up.</p> : null}
       <ul class="rows">
         {items.map(({ kind, text, ...item }) => (
@@ -27,7 +24,7 @@ export function AttentionPart({ counts, organization }: AttentionProps) {
           </LinkItem>
         ))}
       </ul>
-    </section>
+    </Part>
   );
 }
 
@@ -156,10 +153,7 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
   }
   return (
     <div class="grid main-side">
-      <section class="card flush" aria-labelledby="first">
-        <div class="title">
-          <h2 id="first">Get your first response in four steps</h2>
-        </div>
+      <Part id="first" title="Get your first response in four steps" look="flush">
         <ol class="steps">
           <Step title="Import your data" act={{ href: `${base}/settings/import`, text: 'Import' }}>
             Coming from Delighted or AskNicely? Bring responses, people and unsubscribes. You see
@@ -194,7 +188,7 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
             who won’t, and why.
           </Step>
         </ol>
-      </section>
+      </Part>
       <div class="stack">
         <PreviewPart />
         <LaterPart base={base} isOwner={role === 'owner'} />

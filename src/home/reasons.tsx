@@ -8,6 +8,7 @@ import {
   type SurveyType,
   typeFacts,
 } from '../survey-types.ts';
+import { Part } from '../web/app/badges.tsx';
 import { Range } from '../web/app/drawings.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { count, DataTable, withQuery } from '../web/app/lists.tsx';
@@ -83,11 +84,7 @@ function ThemesCard({ path, scope, period, themes }: ThemesProps) {
     withQuery(`${path}/themes`, { ...scopeQuery(scope), ...period, theme });
   const { shortNumber } = typeFacts(type);
   return (
-    <section class="card" aria-labelledby="top-themes">
-      <div class="title">
-        <h2 id="top-themes">Top themes</h2>
-        <a href={linkTo()}>All themes</a>
-      </div>
+    <Part id="top-themes" title="Top themes" act={<a href={linkTo()}>All themes</a>}>
       {themes === undefined ? (
         <Coming>
           <p class="soft">To see the themes of these comments, open All themes.</p>
@@ -115,7 +112,7 @@ function ThemesCard({ path, scope, period, themes }: ThemesProps) {
           }))}
         />
       )}
-    </section>
+    </Part>
   );
 }
 

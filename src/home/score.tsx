@@ -18,6 +18,7 @@ import {
   totalOf,
   typeFacts,
 } from '../survey-types.ts';
+import { Part } from '../web/app/badges.tsx';
 import { Bar, Funnel, Gauge, PartsBar } from '../web/app/drawings.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { count, counted, withQuery } from '../web/app/lists.tsx';
@@ -78,13 +79,9 @@ export async function surveyTrend(
   return (
     <>
       <div class="grid main-side level">
-        <section class="card" aria-labelledby="trend-heading">
-          <div class="title">
-            <h2 id="trend-heading">Trend</h2>
-            <TrendLegend by={by} />
-          </div>
+        <Part id="trend-heading" title="Trend" act={<TrendLegend by={by} />}>
           <Trend {...{ type, timeZone, by, steps }} />
-        </section>
+        </Part>
         {counts?.asked ? <AskedPart asked={counts} period={period} /> : null}
       </div>
       <CommentsPart

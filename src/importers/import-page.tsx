@@ -1,10 +1,9 @@
 import { toSentence } from '../errors.ts';
 import { type Counted, formatValue, measure, type SurveyType, totalOf } from '../survey-types.ts';
-import { FormErrors, Notice, State } from '../web/app/badges.tsx';
+import { FormErrors, Notice, Part, State } from '../web/app/badges.tsx';
 import { Bar } from '../web/app/drawings.tsx';
 import { type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count, counted, DataTable, Live } from '../web/app/lists.tsx';
-import { Part } from '../web/app/settings-screen.tsx';
 import { countUnderstood, type FileCounts, noneImported, sumCounts } from './import.ts';
 import type { Import, ImportFile, Months } from './queries.ts';
 import { passedFor } from './report.ts';

@@ -7,7 +7,7 @@ import { idParam, isTimeZoneName, Uuid } from '../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { surveyTypes, typeFacts } from '../survey-types.ts';
 import { allSurveys, getOrgSurvey } from '../surveys/queries.ts';
-import { Confirm, FormErrors, State, type StateKind, Time } from '../web/app/badges.tsx';
+import { Confirm, FormErrors, Part, State, type StateKind, Time } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
 import {
   Choice,
@@ -21,7 +21,7 @@ import {
   TimeZoneSelect,
 } from '../web/app/forms.tsx';
 import { DataTable } from '../web/app/lists.tsx';
-import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
+import { renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import {
   changeKinds,
   maxImportBytes,

@@ -6,7 +6,7 @@ import type { Db } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireProvedOwner, requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { Confirm, FormErrors, Secret, State, Time } from '../web/app/badges.tsx';
+import { Confirm, FormErrors, Part, Secret, State, Time } from '../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../web/app/flash.ts';
 import {
   Choice,
@@ -19,7 +19,7 @@ import {
   statusOf,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
-import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
+import { renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createKey, revokeKey } from './manage.ts';
 import { getKey, type ListedKey, listKeys } from './queries.ts';
 import { expiryChoices, expiryOf } from './rules.ts';

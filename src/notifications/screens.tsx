@@ -9,7 +9,7 @@ import { nearLimitPercent } from '../limits.ts';
 import { TimeZone } from '../organizations/manage.ts';
 import { isKnownZone } from '../organizations/queries.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { FormErrors } from '../web/app/badges.tsx';
+import { FormErrors, Part } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
 import {
   Checkbox,
@@ -25,7 +25,7 @@ import {
   TimeZoneSelect,
   withFieldError,
 } from '../web/app/forms.tsx';
-import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
+import { renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import {
   chooseNotifications,
   type Digest,

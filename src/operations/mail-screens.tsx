@@ -2,9 +2,9 @@ import { Hono } from 'hono';
 import { cacheWithTtl } from '../lib/async/cache-with-ttl.ts';
 import { memoize } from '../lib/async/memoize.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { CopyButton, Message, State, type StateKind } from '../web/app/badges.tsx';
+import { CopyButton, Message, Part, State, type StateKind } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
-import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
+import { renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { examineSenders, type SenderTools } from './doctor-mail.ts';
 import type { Finding } from './findings.ts';
 

@@ -17,6 +17,7 @@ import {
   type SurveyType,
   typeFacts,
 } from '../survey-types.ts';
+import { Part } from '../web/app/badges.tsx';
 import { PartsBar, Scatter } from '../web/app/drawings.tsx';
 import { LinkButton, statusOf } from '../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, withQuery } from '../web/app/lists.tsx';
@@ -153,11 +154,7 @@ function ThemesMap({ themes, read, type }: BodyProps) {
   const shown = themes.slice(0, maxCircles);
   const low = shown.filter(({ now }) => toneOf(now, middle) === 'is-poor');
   return (
-    <section class="card" aria-labelledby="map">
-      <div class="title">
-        <h2 id="map">Score and mentions</h2>
-        <span class="sub">{counted(read.comments, 'comment')}</span>
-      </div>
+    <Part id="map" title="Score and mentions" sub={counted(read.comments, 'comment')}>
       <Scatter
         items={shown.map(({ theme, now }) => ({
           name: theme,
@@ -170,7 +167,7 @@ function ThemesMap({ themes, read, type }: BodyProps) {
         axis={typeFacts(type).shortNumber}
         label={`${shown[0]!.theme} is mentioned most. ${low.length === 0 ? 'No theme is clearly in the lower half.' : `In the lower half: ${low.map(({ theme }) => theme).join(', ')}.`}`}
       />
-    </section>
+    </Part>
   );
 }
 
@@ -179,11 +176,7 @@ function ReadPart({ read, ...place }: BodyProps) {
   const { comments, analyzed, withoutTheme, sentiments, isOn } = read;
   const left = comments - analyzed;
   return (
-    <section class="card" aria-labelledby="sentiment">
-      <div class="title">
-        <h2 id="sentiment">Sentiment</h2>
-        <span class="sub">{counted(comments, 'comment')}</span>
-      </div>
+    <Part id="sentiment" title="Sentiment" sub={counted(comments, 'comment')}>
       {analyzed === 0 ? null : (
         <PartsBar
           parts={sentimentParts
@@ -212,7 +205,7 @@ function ReadPart({ read, ...place }: BodyProps) {
           <a href={`/o/${place.organization.slug}/settings/general`}>General settings</a>
         </p>
       )}
-    </section>
+    </Part>
   );
 }
 
@@ -276,10 +269,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
   const number = (head: string) => ({ head, number: true });
   const hasChange = themes.some(({ change }) => change !== null);
   return (
-    <section class="card flush" aria-labelledby="all">
-      <div class="title">
-        <h2 id="all">All themes</h2>
-      </div>
+    <Part id="all" title="All themes" look="flush">
       {themes.length === 0 ? (
         <p class="soft">
           {read.analyzed === 0
@@ -327,7 +317,7 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
           the latest {count(sampledResponses)} responses, with the numbers of the whole period.
         </p>
       )}
-    </section>
+    </Part>
   );
 }
 

@@ -13,7 +13,15 @@ import {
   type SignedInMember,
   signedIn,
 } from '../../sessions/session.ts';
-import { Confirm, CopyButton, FormErrors, Notice, State, Time } from '../../web/app/badges.tsx';
+import {
+  Confirm,
+  CopyButton,
+  FormErrors,
+  Notice,
+  Part,
+  State,
+  Time,
+} from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -28,7 +36,6 @@ import {
 } from '../../web/app/forms.tsx';
 import { counted, DataTable } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { Part } from '../../web/app/settings-screen.tsx';
 import { QrCode } from '../../web/qr-code.tsx';
 import {
   type AccountProofs,

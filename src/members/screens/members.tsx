@@ -14,7 +14,7 @@ import {
   type ScreenEnv,
   withNext,
 } from '../../sessions/session.ts';
-import { Avatar, Confirm, FormErrors, OnOff, Secret, Time } from '../../web/app/badges.tsx';
+import { Avatar, Confirm, FormErrors, OnOff, Part, Secret, Time } from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   Choice,
@@ -30,7 +30,7 @@ import {
 } from '../../web/app/forms.tsx';
 import { ActMenu, counted, DataTable } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
-import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
+import { renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import {
   EmailField,
   invitationError,

@@ -1,10 +1,9 @@
 import type { Child } from 'hono/jsx';
 import { capital } from '../../errors.ts';
-import { Message, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
+import { Message, Part, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
 import { Icon, type IconName } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, Facts, type TableColumn } from '../../web/app/lists.tsx';
-import { Part } from '../../web/app/settings-screen.tsx';
 import { FindingRows } from '../mail-screens.tsx';
 import { listOrganizationNames, type Outcome } from './queries.ts';
 import {

@@ -24,7 +24,7 @@ import {
   requireOperator,
   signedIn,
 } from '../../sessions/session.ts';
-import { Confirm, FormErrors, Notice, OnOff, Secret, Time } from '../../web/app/badges.tsx';
+import { Confirm, FormErrors, Notice, OnOff, Part, Secret, Time } from '../../web/app/badges.tsx';
 import { Bar } from '../../web/app/drawings.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
@@ -41,7 +41,6 @@ import {
 } from '../../web/app/forms.tsx';
 import { count, counted, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { Part } from '../../web/app/settings-screen.tsx';
 import {
   type Board,
   BusiestPart,

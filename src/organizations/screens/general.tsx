@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { Color, Email, Name, Whole } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { type OwnerOf, requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { FormErrors } from '../../web/app/badges.tsx';
+import { FormErrors, Part } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   Checkbox,
@@ -24,7 +24,7 @@ import {
   Version,
 } from '../../web/app/forms.tsx';
 import { counted, Facts } from '../../web/app/lists.tsx';
-import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
+import { renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import { languages } from '../../web/language.ts';
 import { logoPath, logoTypes, maxLogoBytes } from '../logo.ts';
 import {

@@ -2,9 +2,9 @@ import { Hono } from 'hono';
 import type { Db } from '../../lib/db/db.ts';
 import { nearLimitPercent } from '../../limits.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { Notice } from '../../web/app/badges.tsx';
+import { Notice, Part } from '../../web/app/badges.tsx';
 import { count, counted } from '../../web/app/lists.tsx';
-import { Part, renderSettings } from '../../web/app/settings-screen.tsx';
+import { renderSettings } from '../../web/app/settings-screen.tsx';
 import { readUsage } from '../queries.ts';
 
 /** Settings, Usage. */

@@ -16,6 +16,7 @@ import {
   Breakable,
   Chip,
   FormErrors,
+  Part,
   State,
   type StateKind,
   Time,
@@ -228,11 +229,7 @@ type ActivityProps = {
 };
 
 const Activity = ({ timeline, answers, home }: ActivityProps) => (
-  <section class="card" aria-labelledby="timeline">
-    <div class="title">
-      <h2 id="timeline">Activity</h2>
-      <span class="sub">Newest first</span>
-    </div>
+  <Part id="timeline" title="Activity" sub="Newest first">
     {timeline.length === 0 ? (
       <EmptyState title="No activity yet">
         <p>Emails, responses and replies appear here once this person is on a survey.</p>
@@ -244,7 +241,7 @@ const Activity = ({ timeline, answers, home }: ActivityProps) => (
         ))}
       </ol>
     )}
-  </section>
+  </Part>
 );
 
 type EntryProps = { entry: TimelineEntry; home: string; answer: AnswerOfPerson | undefined };
@@ -333,10 +330,7 @@ function Scores({ answers }: { answers: readonly AnswerOfPerson[] }) {
     category,
   }));
   return (
-    <section class="card" aria-labelledby="scores">
-      <div class="title">
-        <h2 id="scores">Score over time</h2>
-      </div>
+    <Part id="scores" title="Score over time">
       <svg
         class="steps-chart"
         role="img"
@@ -359,7 +353,7 @@ function Scores({ answers }: { answers: readonly AnswerOfPerson[] }) {
           <Time at={created_at} show="day" />
         ))}
       </p>
-    </section>
+    </Part>
   );
 }
 
@@ -373,10 +367,7 @@ function Properties({ person, here, form, mayChange }: PropertiesProps) {
     .map(([key, value]) => [key, textOf(value)] as const);
   const isInvalid = Object.keys(form.errors).length > 0 && !('consent' in form.errors);
   return (
-    <section class="card" aria-labelledby="details">
-      <div class="title">
-        <h2 id="details">Properties</h2>
-      </div>
+    <Part id="details" title="Properties">
       <Facts facts={[...facts, ['Language', language ?? <span class="soft">unknown</span>]]} />
       {mayChange ? (
         <details class="reveal" open={isInvalid}>
@@ -405,7 +396,7 @@ function Properties({ person, here, form, mayChange }: PropertiesProps) {
           </form>
         </details>
       ) : null}
-    </section>
+    </Part>
   );
 }
 
@@ -423,11 +414,11 @@ function Emails({ person, timeline, here, form, mayRecord }: EmailsProps) {
   const times = (...whats: TimelineEntry['what'][]) =>
     timeline.filter(({ what }) => whats.includes(what)).length;
   return (
-    <section class="card" aria-labelledby="emails">
-      <div class="title">
-        <h2 id="emails">Emails</h2>
-        {suppressed ? <Suppressed why={suppressed} /> : <State kind="fine">Can be asked</State>}
-      </div>
+    <Part
+      id="emails"
+      title="Emails"
+      act={suppressed ? <Suppressed why={suppressed} /> : <State kind="fine">Can be asked</State>}
+    >
       <Facts
         facts={[
           ['Asked', counted(times('sent'), 'time')],
@@ -455,7 +446,7 @@ function Emails({ person, timeline, here, form, mayRecord }: EmailsProps) {
           <Submit>Record consent</Submit>
         </form>
       ) : null}
-    </section>
+    </Part>
   );
 }
 

@@ -6,7 +6,7 @@ import { idParam, isUuid } from '../../lib/validation/parse.ts';
 import type { PropertyValues } from '../../responses/property-values.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { listTags } from '../../tags/tags.ts';
-import { Avatar, Breakable, Confirm, FormErrors, State } from '../../web/app/badges.tsx';
+import { Avatar, Breakable, Confirm, FormErrors, Part, State } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   Field,
@@ -230,12 +230,9 @@ async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
       <div class="grid main-side">
         <Preview preview={preview} people={people} all={`${people}?segment=${id}`} />
         <div class="stack">
-          <section class="card" aria-labelledby="conditions">
-            <div class="title">
-              <h2 id="conditions">People who match</h2>
-            </div>
+          <Part id="conditions" title="People who match">
             <Conditions filter={filter} names={names} />
-          </section>
+          </Part>
           <Uses uses={uses} surveys={`/o/${slug}/surveys`} />
         </div>
       </div>
@@ -246,10 +243,7 @@ async function showSegment(c: Context<ScreenEnv>, db: Db, segment: Segment) {
 const maxOpenSurveys = 20;
 
 const Uses = ({ uses, surveys }: { uses: readonly SegmentUse[]; surveys: string }) => (
-  <section class="card" aria-labelledby="uses">
-    <div class="title">
-      <h2 id="uses">Used by</h2>
-    </div>
+  <Part id="uses" title="Used by">
     {uses.length === 0 ? (
       <p class="sub">No campaign or repeating survey uses this segment yet.</p>
     ) : (
@@ -264,7 +258,7 @@ const Uses = ({ uses, surveys }: { uses: readonly SegmentUse[]; surveys: string 
         ))}
       </ul>
     )}
-  </section>
+  </Part>
 );
 
 type Names = Awaited<ReturnType<typeof readNames>>;
@@ -685,11 +679,11 @@ function Preview({ preview, people, all }: PreviewProps) {
   const says = previewText(preview);
   return (
     <Live id="preview" says={says}>
-      <section class="card" aria-labelledby="count">
-        <div class="title">
-          <h2 id="count">{says}</h2>
-          {all ? <a href={all}>Show in People</a> : <span class="sub">The newest ones</span>}
-        </div>
+      <Part
+        id="count"
+        title={says}
+        act={all ? <a href={all}>Show in People</a> : <span class="sub">The newest ones</span>}
+      >
         <ul class="stack tight">
           {preview?.people.map(({ id, email, name }) => (
             <li>
@@ -697,7 +691,7 @@ function Preview({ preview, people, all }: PreviewProps) {
             </li>
           ))}
         </ul>
-      </section>
+      </Part>
     </Live>
   );
 }

@@ -51,6 +51,28 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
+type PartProps = {
+  id: string;
+  title: Child;
+  /** Beside the heading: a remark, and links or buttons. */
+  sub?: string;
+  act?: Child;
+  look?: 'flush' | 'off-paper' | 'stack';
+  children?: Child;
+};
+
+/** A section of a page. */
+export const Part = ({ id, title, sub, act, look, children }: PartProps) => (
+  <section class={look ? `card ${look}` : 'card'} aria-labelledby={id}>
+    <div class="title">
+      <h2 id={id}>{title}</h2>
+      {sub ? <span class="sub">{sub}</span> : null}
+      {act}
+    </div>
+    {children}
+  </section>
+);
+
 type SecretProps = { title: string; label: string; value: string; children?: Child; done: string };
 
 /** A secret that is shown once, with a copy button. */

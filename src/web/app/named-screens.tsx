@@ -6,7 +6,7 @@ import { capital } from '../../errors.ts';
 import type { IfMatch } from '../../lib/http/version.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { Confirm, FormErrors } from './badges.tsx';
+import { Confirm, FormErrors, Part } from './badges.tsx';
 import { redirectWith } from './flash.ts';
 import {
   emptyForm,
@@ -24,7 +24,7 @@ import {
 } from './forms.tsx';
 import type { IconName } from './icon.tsx';
 import { counted, DataTable, EmptyState, type TableColumn } from './lists.tsx';
-import { Part, renderSettings, type SettingName, settingPath } from './settings-screen.tsx';
+import { renderSettings, type SettingName, settingPath } from './settings-screen.tsx';
 
 type Named = { id: string; name: string };
 

@@ -95,18 +95,3 @@ const SettingLink = ({ href, isCurrent, children }: SettingLinkProps) => (
 
 export const settingPath = ({ slug }: { slug: string }, setting: SettingName) =>
   `/o/${slug}/settings/${setting}`;
-
-type PartProps = { id: string; title: string; act?: Child; children?: Child };
-
-/** A section of a settings page. `act` is next to its heading. */
-export function Part({ id, title, act, children }: PartProps) {
-  return (
-    <section class="card" aria-labelledby={id}>
-      <div class="title">
-        <h2 id={id}>{title}</h2>
-        {act}
-      </div>
-      {children}
-    </section>
-  );
-}
