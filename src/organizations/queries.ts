@@ -7,6 +7,22 @@ export async function lockOrganization(sql: Sql, orgId: string) {
   return locked.length === 0 ? undefined : await findOrganization(sql, orgId);
 }
 
+/** Refuses a row beyond the limit. Locks the organization, because concurrent requests could exceed it together. */
+export async function refuseAtLimit(
+  tx: Sql,
+  orgId: string,
+  table: 'canned_texts' | 'segments' | 'tags' | 'webhooks',
+  max: number,
+) {
+  const locked = await tx`select from organizations where id = ${orgId} for no key update`;
+  if (locked.length === 0) throw notFound('organization');
+  const rows = await tx`select from ${tx(table)} where org_id = ${orgId}`;
+  if (rows.length < max) return;
+  throw new Refusal('invalid', `an organization has at most ${max} ${table.replace('_', ' ')}`, {
+    code: `too_many_${table}`,
+  });
+}
+
 /** Node knows some time zones that Postgres does not. */
 export async function isKnownZone(sql: Sql, name: string): Promise<boolean> {
   const rows = await sql`select from pg_timezone_names where lower(name) = lower(${name})`;

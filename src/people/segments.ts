@@ -4,6 +4,7 @@ import { type Db, inTransaction, json, one, type Part, type Sql } from '../lib/d
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { maxSegments, type OrgId } from '../limits.ts';
+import { refuseAtLimit } from '../organizations/queries.ts';
 import type { PeopleFilter } from './filter.ts';
 
 type SegmentInput = { name: string; filter: PeopleFilter };
@@ -14,18 +15,7 @@ const columns = (sql: Sql) => sql`id, name, filter, created_at, updated_at`;
 export async function createSegment(db: Db, writer: Writer, { name, filter }: SegmentInput) {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
-    // Serializes concurrent requests, which could exceed the limit together.
-    await tx`select from organizations where id = ${orgId} for no key update`;
-    const { count } = one(
-      await tx<
-        { count: number }[]
-      >`select count(*)::int as count from segments where org_id = ${orgId}`,
-    );
-    if (count >= maxSegments) {
-      throw new Refusal('invalid', `an organization has at most ${maxSegments} segments`, {
-        code: 'too_many_segments',
-      });
-    }
+    await refuseAtLimit(tx, orgId, 'segments', maxSegments);
     const segment = one(
       await tx<Segment[]>`
         insert into segments (org_id, name, filter)

@@ -9,6 +9,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { maxCannedTexts } from '../limits.ts';
+import { refuseAtLimit } from '../organizations/queries.ts';
 
 type CannedTextInput = { name: string; text: string };
 export type CannedText = CannedTextInput & { id: string };
@@ -29,17 +30,7 @@ export async function createCannedText(
 ): Promise<CannedText> {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
-    // Serializes concurrent requests, which could exceed the limit together.
-    await tx`select from organizations where id = ${orgId} for no key update`;
-    const { count } = one(
-      await tx<{ count: number }[]>`
-        select count(*)::int as count from canned_texts where org_id = ${orgId}`,
-    );
-    if (count >= maxCannedTexts) {
-      throw new Refusal('invalid', `an organization has at most ${maxCannedTexts} canned texts`, {
-        code: 'too_many_canned_texts',
-      });
-    }
+    await refuseAtLimit(tx, orgId, 'canned_texts', maxCannedTexts);
     const created = one(
       await tx<CannedText[]>`
         insert into canned_texts (org_id, name, text)

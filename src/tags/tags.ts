@@ -3,6 +3,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Part, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { maxTags, type OrgId } from '../limits.ts';
+import { refuseAtLimit } from '../organizations/queries.ts';
 
 export const defaultTagColor = '#5b6b8c';
 
@@ -15,16 +16,7 @@ export async function createTag(
 ): Promise<TagRow> {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
-    // Serializes concurrent requests, which could exceed the limit together.
-    const locked = await tx`select from organizations where id = ${orgId} for no key update`;
-    if (locked.length === 0) throw notFound('organization');
-    const [{ count }] = await tx<[{ count: number }]>`
-      select count(*)::int as count from tags where org_id = ${orgId}`;
-    if (count >= maxTags) {
-      throw new Refusal('invalid', `an organization has at most ${maxTags} tags`, {
-        code: 'too_many_tags',
-      });
-    }
+    await refuseAtLimit(tx, orgId, 'tags', maxTags);
     const tag = await insertTag(tx, orgId, { name, color }).catch(refuseDuplicate(name));
     await recordTag(tx, writer, { act: 'tag.created', tag });
     return tag;

@@ -10,6 +10,7 @@ import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version
 import type { Log } from '../lib/log/log.ts';
 import { isPlainLine } from '../lib/validation/parse.ts';
 import { maxWebhooks } from '../limits.ts';
+import { refuseAtLimit } from '../organizations/queries.ts';
 import { attempted } from '../signals.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
 import {
@@ -92,15 +93,7 @@ export async function createWebhook(
   const secret = newSecret();
   const sealed = tools.secrets.seal({ owner: orgId, id }, secret);
   return await inTransaction(tools.db, async (tx) => {
-    // Serializes creations, so that the count below is exact.
-    const locked = await tx`select from organizations where id = ${orgId} for no key update`;
-    if (locked.length === 0) throw notFound('organization');
-    const webhooks = await tx`select from webhooks where org_id = ${orgId}`;
-    if (webhooks.length >= maxWebhooks) {
-      throw new Refusal('invalid', `an organization has at most ${maxWebhooks} webhooks`, {
-        code: 'too_many_webhooks',
-      });
-    }
+    await refuseAtLimit(tx, orgId, 'webhooks', maxWebhooks);
     const rows = await tx<WebhookRow[]>`
       insert into webhooks (org_id, id, url, events, description, retries, secret)
       values (${orgId}, ${id}, ${url}, ${events}, ${description}, ${retries}, ${sealed})
