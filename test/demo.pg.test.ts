@@ -157,7 +157,7 @@ test("the demo's webhook was turned off by the failures that it shows", async ()
     order by d.id desc
     limit 4`;
   const failures = newest.filter(({ undelivered }) => undelivered === 'failed');
-  assert.deepEqual([failures.length, newest[3]!['undelivered']], [3, null]);
+  assert.equal(failures.length, 3);
   for (const { attempts, failed, failure_count, deactivated_reason } of failures) {
     assert.deepEqual([attempts, failed, failure_count], [2, 2, 3]);
     assert.match(deactivated_reason, /^3 deliveries in a row failed/);

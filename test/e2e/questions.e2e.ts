@@ -46,7 +46,9 @@ async function asked() {
       where r.survey_id = ${survey_id}`;
     return row && { ...row };
   };
-  return { address: `${base}/s/${token}`, saved };
+  const answered = (ago: string) =>
+    db`update responses set created_at = now() - ${ago}::interval where survey_id = ${survey_id}`;
+  return { address: `${base}/s/${token}`, saved, answered };
 }
 
 for (const javaScriptEnabled of [false, true]) {
@@ -117,22 +119,19 @@ test('each answer is saved as it changes, by the keyboard too', async () => {
 });
 
 test('a refused answer is named until it is saved', async () => {
-  const { address, saved } = await asked();
+  const { address, saved, answered } = await asked();
   const context = await browser.newContext(phone);
   const page = await context.newPage();
   await page.goto(address);
   await page.locator('input[value="9"]').check();
   await page.getByRole('button').click();
   await page.getByRole('heading', { name: 'Thank you!' }).waitFor();
-  const answeredAt = (ago: string) => db`
-    update responses set created_at = now() - ${ago}::interval
-    where org_id = ${organization} and id = (select max(id::text)::uuid from responses where org_id = ${organization})`;
-  await answeredAt('25 hours');
+  await answered('25 hours');
   await page.getByLabel('Web').check();
   const complaint = page.getByText('Your answers could not be saved.');
   await complaint.waitFor();
 
-  await answeredAt('1 hour');
+  await answered('1 hour');
   await page.getByLabel('What can we improve?').fill('Darker roasts');
   await page.keyboard.press('Tab');
   await until('the text is saved', async () => (await saved()) !== undefined);
