@@ -22,6 +22,7 @@ import {
   fillIn,
   languageFor,
   type ThanksWithLink,
+  type TranslatedSurvey,
   textsIn,
 } from '../surveys/texts.ts';
 import { readWebAsset } from '../web/app/assets.ts';
@@ -333,7 +334,11 @@ function readLink(c: Context, link: SurveyLink | undefined, isTest: boolean) {
   return { ...link, isTest, shown_in: languageFor(link, { property, accepted }), embed_properties };
 }
 
-export function pageOf(link: ReadLink) {
+/** The part of a link that its pages show. */
+type ShownLink = TranslatedSurvey &
+  Pick<ReadLink, 'type' | 'shown_in' | 'person' | 'organization' | 'color' | 'logo' | 'org_id'>;
+
+export function pageOf(link: ShownLink) {
   const fill = (text: string) => fillIn(text, personOf(link));
   const { type, shown_in, organization, color, logo } = link;
   const { question_text, follow_up } = textsIn(link, shown_in);
@@ -346,7 +351,7 @@ export function pageOf(link: ReadLink) {
   };
 }
 
-const personOf = (link: ReadLink) => link.person ?? anyPerson;
+const personOf = (link: Pick<ReadLink, 'person'>) => link.person ?? anyPerson;
 
 function mapTexts(followUp: FollowUp | null, change: (text: string) => string): FollowUp | null {
   if (followUp === null || typeof followUp === 'string') return followUp && change(followUp);
@@ -355,7 +360,7 @@ function mapTexts(followUp: FollowUp | null, change: (text: string) => string): 
   );
 }
 
-export function thanksFor(link: ReadLink, category: Category): ThanksWithLink | null {
+export function thanksFor(link: ShownLink, category: Category): ThanksWithLink | null {
   const { thanks } = textsIn(link, link.shown_in);
   const words = typeof thanks === 'string' ? { text: thanks } : thanks?.[category];
   return words ? { ...words, text: fillIn(words.text, personOf(link)) } : null;

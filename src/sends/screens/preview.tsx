@@ -6,9 +6,8 @@ import { inLanguage, mailFillings, surveyMail } from '../../letters/letter.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { compose } from '../../lib/smtp/message.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
-import { logoPath } from '../../organizations/logo.ts';
 import { askedOf, mergeQuestions, translate } from '../../questions/definition.ts';
-import type { QuestionsProps } from '../../questions/view.tsx';
+import { pageOf, thanksFor } from '../../responses/pages.ts';
 import { formPage } from '../../responses/view/form.tsx';
 import { thanksPage } from '../../responses/view/messages.tsx';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -21,15 +20,9 @@ import {
   typeFacts,
 } from '../../survey-types.ts';
 import { readSurveyFields, SurveyFields } from '../../surveys/form-fields.ts';
+import type { OrgSurvey } from '../../surveys/queries.ts';
 import { NewSurveyInput, type SurveyInput } from '../../surveys/schemas.ts';
-import {
-  type AddressedPerson,
-  fillIn,
-  languageFor,
-  piecesOf,
-  type TextsByLanguage,
-  textsIn,
-} from '../../surveys/texts.ts';
+import { type AddressedPerson, fillIn, languageFor, piecesOf } from '../../surveys/texts.ts';
 import { redirectWith } from '../../web/app/flash.ts';
 import { readForm } from '../../web/app/forms.tsx';
 import { pageHeaders } from '../../web/headers.ts';
@@ -124,68 +117,37 @@ async function preview(
   { db, publicUrl }: PreviewTools,
   { input, show, language: requested }: { input: SurveyInput; show: string; language: string },
 ): Promise<HtmlPage> {
-  const texts = (input.texts ?? {}) as TextsByLanguage;
-  const { subject = null, intro = null, follow_up = null, thanks = null } = input;
-  const { audience = null, reply_to: replyTo } = input;
-  const survey = { ...input, texts, subject, intro, follow_up, thanks, audience, reminders: [] };
-  const tag = languageFor(survey, { property: requested });
-  const reader = readerOf(survey);
-  const organization = await findMailSender(db, c.var.organization.id);
+  const { texts = {}, subject = null, intro = null, follow_up = null, thanks = null } = input;
+  const words = { texts, subject, intro, follow_up, thanks };
+  const { audience = null, from_email } = input;
+  const survey = { ...input, ...words, audience, reply_to: input.reply_to ?? from_email };
+  const shown_in = languageFor(survey, { property: requested });
+  const person = readerOf(survey);
+  const sender = await findMailSender(db, c.var.organization.id);
   if (show === 'mail') {
-    const reply_to = replyTo ?? input.from_email;
-    const mailed = { survey: { id: organization.id, ...survey, reply_to }, organization };
-    const { html, subject: line } = await readLetter(mailed, { publicUrl, language: tag, reader });
-    return {
-      html: html.replace('<title>', `<title>${line.replaceAll('<', '&lt;')} · `),
-      headers: {},
-    };
+    const mailed = { survey: { id: sender.id, ...survey, reminders: [] }, organization: sender };
+    const shown = { publicUrl, language: shown_in, reader: person };
+    const { html, subject: line } = await readLetter(mailed, shown);
+    const title = `<title>${line.replaceAll('<', '&lt;')} · `;
+    return { html: html.replace('<title>', title), headers: {} };
   }
-  const { name, color, logo = null } = organization;
-  const localized = textsIn(survey, tag);
-  const fill = (text: string) => fillIn(text, reader);
-  const followUp =
-    localized.follow_up === null || typeof localized.follow_up === 'string'
-      ? localized.follow_up && fill(localized.follow_up)
-      : Object.fromEntries(
-          Object.entries(localized.follow_up).map(([name, words]) => [name, fill(words)]),
-        );
-  const asked = {
-    type: input.type,
-    question: fill(localized.question_text),
-    followUp,
-    language: tag,
-    sender: { name, color, logo: logoPath(organization.id, logo) },
-  };
-  const page = { survey: asked, language: languageOf(tag) };
+  const { id: org_id, name: organization, color, logo = null } = sender;
+  const link = { ...survey, org_id, organization, color, logo, shown_in, person };
+  const page = pageOf(link);
   if (show === 'questions') {
-    const questions = previewQuestions(input, { language: tag, fill });
+    const list = (input.questions ?? []).map(({ id: _id, ...question }) => question);
+    const questions = askedOf(mergeQuestions([], list, new Set()))
+      .map((question) => translate(question, shown_in))
+      .map((question) => ({ ...question, text: fillIn(question.text, person) }));
+    const { texts } = page.language;
+    const asked = { questions, answers: {}, language: shown_in, texts, action: '', finish: '' };
     const answer = { score: typeFacts(input.type).highest, comment: null, at: new Date() };
-    return thanksPage({ ...page, answer, questions });
+    return thanksPage({ ...page, answer, questions: asked });
   }
   const category = categories.find((each) => each === show);
   if (!category) return formPage({ ...page, action: '', trapUrl: '', unsubscribeUrl: '' });
-  const words =
-    typeof localized.thanks === 'string'
-      ? { text: localized.thanks }
-      : localized.thanks?.[category];
   const answer = { score: scoreOf(input.type, category), comment: null, at: new Date() };
-  return thanksPage({
-    ...page,
-    answer,
-    thanks: words ? { ...words, text: fill(words.text) } : null,
-  });
-}
-
-function previewQuestions(
-  input: SurveyInput,
-  { language, fill }: { language: string; fill: (text: string) => string },
-): QuestionsProps {
-  const list = (input.questions ?? []).map(({ id: _id, ...question }) => question);
-  const questions = askedOf(mergeQuestions([], list, new Set()))
-    .map((question) => translate(question, language))
-    .map((question) => ({ ...question, text: fill(question.text) }));
-  const { texts } = languageOf(language);
-  return { questions, answers: {}, language, texts, action: '', finish: '' };
+  return thanksPage({ ...page, answer, thanks: thanksFor(link, category) });
 }
 
 /** Refusals come from the questions, which are checked together after the rest of the form. */
@@ -207,22 +169,16 @@ function readerOf(survey: object): AddressedPerson {
   return { ...exampleReader, properties: Object.fromEntries(properties) };
 }
 
+type PreviewedMail = OrgSurvey & {
+  publicUrl: string;
+  language?: string | undefined;
+  reader?: MailReader;
+};
+
 /** Composes a survey email and parses it as a mail program would. */
 export async function previewMail(
   sql: Sql,
-  {
-    orgId,
-    surveyId,
-    publicUrl,
-    language,
-    reader = exampleReader,
-  }: {
-    orgId: string;
-    surveyId: string;
-    publicUrl: string;
-    language?: string | undefined;
-    reader?: MailReader;
-  },
+  { orgId, surveyId, publicUrl, language, reader = exampleReader }: PreviewedMail,
 ) {
   const [mailed] = await listMailContents(sql, orgId, [surveyId]);
   if (!mailed) throw notFound('survey');
