@@ -13,7 +13,7 @@ import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { filterOfAudience } from '../people/audience.ts';
-import { copyQuestions, mergeQuestions, type QuestionsInput } from '../questions/definition.ts';
+import { copyQuestions, mergeQuestions } from '../questions/definition.ts';
 import { findAnswered } from '../questions/queries.ts';
 import { emitted } from '../signals.ts';
 import { averageScore, netPromoterScore, npsInterval } from '../survey-types.ts';
@@ -95,33 +95,35 @@ export async function completeIfAnswered(
   return true;
 }
 
-export async function openSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
-  const survey = await activateSurvey(db, by, { surveyId, from: 'draft' });
-  if (survey.status === 'completed') throw surveyCompletedError();
-  return survey;
-}
+export const openSurvey = ({ db }: { db: Db }, by: Writer, surveyId: string) =>
+  activateSurvey(db, by, { surveyId, from: 'draft' });
 
-export async function reopenByHand({ db }: { db: Db }, by: Writer, surveyId: string) {
-  const survey = await activateSurvey(db, by, { surveyId, from: 'completed' });
-  if (survey.status === 'draft') {
-    throw new Refusal('conflict', 'the survey is a draft: open it instead', {
-      code: 'survey_draft',
-    });
-  }
-  return survey;
-}
+export const reopenByHand = ({ db }: { db: Db }, by: Writer, surveyId: string) =>
+  activateSurvey(db, by, { surveyId, from: 'completed' });
 
+/** Does nothing if the survey is already active. */
 const activateSurvey = (
   db: Db,
   by: Writer,
   { surveyId, from }: { surveyId: string; from: 'draft' | 'completed' },
 ): Promise<ManagedSurvey> =>
   inTransaction(db, async (tx) => {
-    const survey = await activate(tx, by.orgId, surveyId, from);
-    if (!survey) return await getOrgSurvey(tx, by.orgId, surveyId);
-    await record(tx, by, from === 'draft' ? 'survey.opened' : 'survey.reopened', surveyId);
+    const activated = await activate(tx, by.orgId, surveyId, from);
+    const survey = activated ?? (await getOrgSurvey(tx, by.orgId, surveyId));
+    if (survey.status === 'completed') throw surveyCompletedError();
+    if (survey.status === 'draft') throw surveyDraftError();
+    const act = from === 'draft' ? 'survey.opened' : 'survey.reopened';
+    if (activated) await record(tx, by, act, surveyId);
     return survey;
   });
+
+const surveyCompletedError = () =>
+  new Refusal('conflict', 'the survey is completed: reopen it first', {
+    code: 'survey_completed',
+  });
+
+const surveyDraftError = () =>
+  new Refusal('conflict', 'the survey is a draft: open it instead', { code: 'survey_draft' });
 
 /** Refuses an audience without its segment, and keeps the segment from being deleted until the transaction ends. */
 async function lockAudience(tx: Sql, orgId: string, { repeat }: Pick<SurveyChange, 'repeat'>) {
@@ -168,9 +170,7 @@ export async function deleteSurvey(
   await inTransaction(db, async (tx) => {
     const survey = await getOrgSurvey(tx, by.orgId, id, 'answers');
     const { answered } = await findUse(tx, by.orgId, id);
-    if (answered && !withAnswers) {
-      throw hasAnswersError('answers=delete deletes them too');
-    }
+    if (answered && !withAnswers) throw hasAnswersError('answers=delete deletes them too');
     await deleteSurveyRow(tx, by.orgId, survey.id);
     await record(tx, by, 'survey.deleted', id, { name: survey.name, answers: answered });
   });
@@ -190,7 +190,8 @@ export async function changeSurvey(
     refuseOtherVersion(versionOfSurvey(survey), ifMatch);
     const changes = withoutUndefined({
       ...rest,
-      questions: questions && (await changedQuestions(tx, survey, questions)),
+      questions:
+        questions && mergeQuestions(survey.questions, questions, await findAnswered(tx, survey)),
     }) as SurveyChanges;
     await refuseWhenUsed(tx, survey, changes);
     await lockAudience(tx, by.orgId, changes);
@@ -203,10 +204,6 @@ export async function changeSurvey(
     }
     return changed;
   });
-}
-
-async function changedQuestions(tx: Sql, survey: ManagedSurvey, questions: QuestionsInput) {
-  return mergeQuestions(survey.questions, questions, await findAnswered(tx, survey));
 }
 
 /** Covers the content only: answers and sent emails do not change the version. */
@@ -229,11 +226,6 @@ async function refuseWhenUsed(tx: Sql, survey: ManagedSurvey, changes: SurveyCha
     });
   }
 }
-
-const surveyCompletedError = () =>
-  new Refusal('conflict', 'the survey is completed: reopen it first', {
-    code: 'survey_completed',
-  });
 
 const hasAnswersError = (consequence: string) =>
   new Refusal('conflict', `the survey has responses: ${consequence}`, {
