@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { described } from '../lib/paging/page.ts';
-import { isLanguage, Line } from '../lib/validation/parse.ts';
+import { isLanguage, Line, WholeNumber } from '../lib/validation/parse.ts';
 import { type Category, categories } from '../survey-types.ts';
-import { validatePlaceholders } from '../surveys/texts.ts';
+import { WithPlaceholders } from '../surveys/texts.ts';
 
 export const questionKinds = ['text', 'scale', 'choice', 'choices'] as const;
 
@@ -42,13 +42,7 @@ const maxStored = 200;
 const maxOptions = 20;
 const maxLanguages = 30;
 
-const QuestionText = v.pipe(
-  Line(300),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed ? validatePlaceholders(dataset.value) : undefined;
-    if (message) addIssue({ message });
-  }),
-);
+const QuestionText = WithPlaceholders(Line(300));
 const EndLabel = v.nullish(Line(100));
 const OptionLabel = Line(200);
 const OptionId = v.pipe(
@@ -57,18 +51,6 @@ const OptionId = v.pipe(
   // An object with option ids as keys would lose this key.
   v.notValue('__proto__', 'must not be __proto__'),
 );
-
-const Bound = (low: number, high: number) => {
-  const message = `must be a whole number from ${low} to ${high}`;
-  return v.nullish(
-    v.pipe(
-      v.number(message),
-      v.integer(message),
-      v.minValue(low, message),
-      v.maxValue(high, message),
-    ),
-  );
-};
 
 const QuestionTextsInput = v.object({
   text: v.optional(QuestionText),
@@ -101,8 +83,8 @@ export const QuestionInput = v.object({
     ),
     'who is asked; null: everybody',
   ),
-  min: described(Bound(0, 1), 'scale only: 0 or 1'),
-  max: described(Bound(3, 10), 'scale only: 3 to 10'),
+  min: described(v.nullish(WholeNumber(0, 1)), 'scale only: 0 or 1'),
+  max: described(v.nullish(WholeNumber(3, 10)), 'scale only: 3 to 10'),
   min_label: EndLabel,
   max_label: EndLabel,
   options: described(

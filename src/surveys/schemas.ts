@@ -1,12 +1,19 @@
 import * as v from 'valibot';
 import { Count, described, Id, Moment } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
-import { isLanguage, isPlainLine, isTimeZoneName, Line, Text } from '../lib/validation/parse.ts';
+import {
+  isLanguage,
+  isPlainLine,
+  isTimeZoneName,
+  Line,
+  Text,
+  WholeNumber,
+} from '../lib/validation/parse.ts';
 import { maxNameLength, maxQuestionLength } from '../limits.ts';
 import { AudienceInput, AudienceItem } from '../people/audience.ts';
 import { Question, QuestionInput, QuestionsInput } from '../questions/definition.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
-import { type TextsByLanguage, validatePlaceholders } from './texts.ts';
+import { type TextsByLanguage, WithPlaceholders } from './texts.ts';
 
 export const NetPromoterScore = described(
   v.nullable(v.pipe(v.number(), v.integer(), v.minValue(-100), v.maxValue(100))),
@@ -53,25 +60,6 @@ const Status = v.picklist(['draft', 'active'], 'must be draft or active');
 const maxReminders = 3;
 const maxOrigins = 20;
 const week = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-
-const WholeNumber = (lowest: number, highest: number) => {
-  const message = `must be a whole number from ${lowest} to ${highest}`;
-  return v.pipe(
-    v.number(message),
-    v.integer(message),
-    v.minValue(lowest, message),
-    v.maxValue(highest, message),
-  );
-};
-
-const WithPlaceholders = <const S extends v.GenericSchema<string, string>>(schema: S) =>
-  v.pipe(
-    schema,
-    v.rawCheck(({ dataset, addIssue }) => {
-      const message = dataset.typed ? validatePlaceholders(dataset.value) : undefined;
-      if (message) addIssue({ message });
-    }),
-  );
 
 const SubjectText = WithPlaceholders(Line(maxNameLength));
 

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { oneLine } from '../lib/validation/parse.ts';
 import type { Category } from '../survey-types.ts';
@@ -93,6 +94,15 @@ export function piecesOf(text: string): TextPiece[] {
   }
   return pieces;
 }
+
+export const WithPlaceholders = <const S extends v.GenericSchema<string, string>>(schema: S) =>
+  v.pipe(
+    schema,
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? validatePlaceholders(dataset.value) : undefined;
+      if (message) addIssue({ message });
+    }),
+  );
 
 export function validatePlaceholders(text: string): string | undefined {
   for (const piece of piecesOf(text)) {

@@ -143,6 +143,16 @@ export const Text = (maxLength: number) =>
 export const Line = (maxLength: number) =>
   v.pipe(Text(maxLength), v.check(isPlainLine, 'must be one line without control characters'));
 
+export const WholeNumber = (lowest: number, highest: number) => {
+  const message = `must be a whole number from ${lowest} to ${highest}`;
+  return v.pipe(
+    v.number(message),
+    v.integer(message),
+    v.minValue(lowest, message),
+    v.maxValue(highest, message),
+  );
+};
+
 /** Makes text safe for headers: characters that `isPlainLine` refuses become spaces. */
 export const oneLine = (text: string) =>
   text.toWellFormed().replace(everyUnwanted, ' ').replace(/\s+/g, ' ').trim();
