@@ -49,12 +49,21 @@ export async function mailReset(
   const { token, linkId } = await inTransaction(db, (tx) =>
     insertReset(tx, member.id, { actor: visitorActor(), provesEmail: true }),
   );
-  await sendOrRetry(appMailer, {
+  const mail = {
     ...writeAppLetter(resetLetter(`${publicUrl}/reset/${token}`)),
     to: { name: member.name, address: member.email },
     id: `reset-${linkId}`,
     group: 'members',
-  });
+  };
+  try {
+    await sendOrRetry(appMailer, mail);
+  } catch (error) {
+    // Links that were not emailed would use up the number that a member can have.
+    await db`
+      -- all organizations
+      delete from member_links where id = ${linkId}`;
+    throw error;
+  }
 }
 
 export async function mailNotice(

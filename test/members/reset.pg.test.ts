@@ -5,6 +5,7 @@ import { createAppMailer } from '../../src/app-mailer.ts';
 import { commandActor } from '../../src/audit/acts.ts';
 import type { JobPayloads } from '../../src/jobs.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { TurnedAway } from '../../src/lib/queue/task.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { changeName, unlinkSso } from '../../src/members/account.ts';
 import { countProof } from '../../src/members/attempts.ts';
@@ -12,6 +13,7 @@ import { turnOffCodes } from '../../src/members/codes.ts';
 import { mailNotice, mailReset } from '../../src/members/mail.ts';
 import { hashPassword } from '../../src/members/password.ts';
 import { createResetLink } from '../../src/members/reset.ts';
+import { busy } from '../support/make/mail-outcomes.ts';
 import { makeMember, signIn } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -80,6 +82,18 @@ test('the reset link works once and ends all sessions and other links', async ()
   assert.equal(right.status, 303);
   const acts = await db<{ act: string }[]>`select act from audit_events where target_id = ${id}`;
   assert.ok(acts.some(({ act }) => act === 'member.password_changed'));
+});
+
+test('a reset email that was refused nine times is still sent', async () => {
+  const { email } = await memberWithPassword();
+  await visitorBrowser(app).post('/forgot', { email });
+  const [job] = await jobsFor(email);
+  const tools = { db, secrets: createSecrets([Buffer.alloc(32, 1)]), publicUrl };
+  for (let times = 0; times < 9; times++) {
+    const refusing = { ...tools, appMailer: { send: async () => busy() } };
+    await assert.rejects(mailReset(refusing, job!.payload), TurnedAway);
+  }
+  assert.equal((await mailed(email)).length, 1);
 });
 
 test('the reset link signs in even when the password is locked', async () => {
