@@ -54,11 +54,10 @@ const states: Readonly<Record<StatusFinding['status'], { text: string; kind: Sta
   ok: { text: 'OK', kind: 'fine' },
 };
 
-const order = Object.keys(states);
-const worstOf = (findings: readonly StatusFinding[]): StatusFinding['status'] =>
-  findings
-    .map(({ status }) => status)
-    .toSorted((one, other) => order.indexOf(one) - order.indexOf(other))[0] ?? 'unknown';
+function worstOf(findings: readonly StatusFinding[]) {
+  const has = (status: string) => findings.some((each) => each.status === status);
+  return (['fail', 'warn', 'unknown', 'ok'] as const).find(has) ?? 'unknown';
+}
 
 export function Headline({ findings }: Pick<Board, 'findings'>) {
   const failed = findings.filter(({ status }) => status === 'fail');
@@ -318,54 +317,63 @@ export function ErrorsPart({ board: { errors } }: { board: Board }) {
 }
 
 export const QueuesPart = ({ board: { waiting } }: { board: Board }) => (
-  <Part id="queues" title="Queues">
-    <Table
-      caption="Queues"
-      columns={['Task', { head: 'Waiting', number: true }, { head: 'Oldest', number: true }]}
-      rows={waiting.map((row) => [
-        <code>{row.task}</code>,
-        count(row.waiting),
-        formatSeconds(row.oldest_seconds),
-      ])}
-      empty="No jobs waiting."
-    />
-  </Part>
+  <TablePart
+    id="queues"
+    title="Queues"
+    columns={['Task', { head: 'Waiting', number: true }, { head: 'Oldest', number: true }]}
+    rows={waiting.map((row) => [
+      <code>{row.task}</code>,
+      count(row.waiting),
+      formatSeconds(row.oldest_seconds),
+    ])}
+    empty="No jobs waiting."
+  />
 );
 
 export const BusiestPart = ({ board: { busiest } }: { board: Board }) => (
-  <Part id="busiest" title="Slowest organizations">
-    <p class="sub">By total time of requests to this process in the last hour.</p>
-    <Table
-      caption="Slowest organizations"
-      columns={[
-        'Name',
-        { head: 'Requests', number: true },
-        { head: 'Time', number: true },
-        { head: 'Slowest', number: true },
-      ]}
-      rows={busiest.map(({ orgId, name, requests, ms, slowestMs }) => [
-        <a href={`/operator/organizations/${orgId}`}>
-          <bdi>{name}</bdi>
-        </a>,
-        count(requests),
-        formatMs(ms),
-        formatMs(slowestMs),
-      ])}
-      empty="No requests in the last hour."
-    />
-  </Part>
+  <TablePart
+    id="busiest"
+    title="Slowest organizations"
+    about={<p class="sub">By total time of requests to this process in the last hour.</p>}
+    columns={['Name', ...['Requests', 'Time', 'Slowest'].map((head) => ({ head, number: true }))]}
+    rows={busiest.map(({ orgId, name, requests, ms, slowestMs }) => [
+      <a href={`/operator/organizations/${orgId}`}>
+        <bdi>{name}</bdi>
+      </a>,
+      count(requests),
+      formatMs(ms),
+      formatMs(slowestMs),
+    ])}
+    empty="No requests in the last hour."
+  />
 );
 
 const formatMs = (ms: number) => (ms < 1000 ? `${Math.ceil(ms)} ms` : formatSeconds(ms / 1000));
 
-type TableProps = {
-  caption: string;
+type TablePartProps = {
+  id: string;
+  title: string;
+  act?: Child;
+  about?: Child;
   columns: readonly TableColumn[];
   rows: readonly (readonly Child[])[];
   empty?: string;
+  children?: Child;
 };
 
-export function Table({ caption, columns, rows, empty }: TableProps) {
-  if (rows.length === 0) return empty ? <p class="soft">{empty}</p> : null;
-  return <DataTable caption={caption} columns={columns} rows={rows.map((cells) => ({ cells }))} />;
+/** A section with a table. Without rows and `empty` it is not shown. */
+export function TablePart(props: TablePartProps) {
+  const { id, title, act, about, columns, rows, empty, children } = props;
+  if (rows.length === 0 && !empty) return null;
+  return (
+    <Part id={id} title={title} act={act}>
+      {about}
+      {rows.length > 0 ? (
+        <DataTable caption={title} columns={columns} rows={rows.map((cells) => ({ cells }))} />
+      ) : (
+        <p class="soft">{empty}</p>
+      )}
+      {children}
+    </Part>
+  );
 }

@@ -35,26 +35,21 @@ export async function pageOfOrganizations(
     order by o.created_at desc, o.id desc`;
 }
 
-export async function countOrganizations(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from organizations`;
-  return row?.count ?? 0;
+export async function countOrganizations(sql: Sql) {
+  return one(await sql<{ count: number }[]>`select count(*)::int as count from organizations`)
+    .count;
 }
 
-export async function findOperated(
-  sql: Sql,
-  id: string,
-): Promise<OperatedOrganization | undefined> {
+export async function findOperated(sql: Sql, id: string) {
   const [row] = await sql<OperatedOrganization[]>`
     select ${organizationFields(sql)} from organizations o where o.id = ${id}`;
   return row;
 }
 
-type Deletion = { name: string; surveys: number; responses: number; actor: string; at: Date };
-
 const maxDeletions = 50;
 
-export async function listDeletions(sql: Sql): Promise<Deletion[]> {
-  return await sql<Deletion[]>`
+export async function listDeletions(sql: Sql) {
+  return await sql<{ name: string; surveys: number; responses: number; actor: string; at: Date }[]>`
     -- all organizations
     select details ->> 'name' as name, (details ->> 'surveys')::int as surveys,
            (details ->> 'responses')::int as responses, actor, at
@@ -67,7 +62,7 @@ export async function listDeletions(sql: Sql): Promise<Deletion[]> {
 export type WaitingTask = { task: string; waiting: number; oldest_seconds: number };
 
 /** Due jobs, comments and webhook deliveries that nobody has claimed, by task, oldest first. */
-export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
+export async function listWaitingTasks(sql: Sql) {
   return await sql<WaitingTask[]>`
     -- all organizations
     select task, sum(waiting)::int as waiting, greatest(max(oldest), 0)::int as oldest_seconds
@@ -100,22 +95,24 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
 /** `byFiveMinutes` counts the last hour in steps of five minutes, by age from 0 to 11. */
 export type Outcome = { status: string; count: number; byFiveMinutes: Record<string, number> };
 
-const sumOutcomes = (sql: Sql, rows: Part): Part => sql`
-  select status, sum(n)::int as count, json_object_agg(age, n) as "byFiveMinutes"
-  from (
-    select status, least(floor(extract(epoch from now() - time_of(id)) / 300), 11)::int as age, count(*)::int as n
-    from (${rows}) recent
-    group by status, age
-  ) counted
-  group by status
-  order by count desc, status`;
-
-/** Deliveries of all organizations in the last hour, by status, most frequent first. */
-export async function countDeliveryOutcomes(sql: Sql): Promise<Outcome[]> {
+/** Most frequent status first. */
+async function countOutcomes(sql: Sql, rows: Part) {
   return await sql<Outcome[]>`
-    ${sumOutcomes(
-      sql,
-      sql`
+    select status, sum(n)::int as count, json_object_agg(age, n) as "byFiveMinutes"
+    from (
+      select status, least(floor(extract(epoch from now() - time_of(id)) / 300), 11)::int as age, count(*)::int as n
+      from (${rows}) recent
+      group by status, age
+    ) counted
+    group by status
+    order by count desc, status`;
+}
+
+/** Deliveries of all organizations in the last hour. */
+export const countDeliveryOutcomes = (sql: Sql) =>
+  countOutcomes(
+    sql,
+    sql`
       -- all organizations
       select d.id, d.status
       from webhooks w
@@ -124,25 +121,22 @@ export async function countDeliveryOutcomes(sql: Sql): Promise<Outcome[]> {
         from deliveries
         where webhook_id = w.id and id > least_id_at(now() - interval '1 hour')
       ) d`,
-    )}`;
-}
+  );
 
 /** Keeps the page fast while a large campaign is sent. */
 const maxCountedMails = 100_000;
 
-/** Survey emails created in the last hour, of all organizations, by status, most frequent first. */
-export async function countMailOutcomes(sql: Sql): Promise<Outcome[]> {
-  return await sql<Outcome[]>`
-    ${sumOutcomes(
-      sql,
-      sql`
+/** Survey emails created in the last hour, of all organizations. */
+export const countMailOutcomes = (sql: Sql) =>
+  countOutcomes(
+    sql,
+    sql`
       -- all organizations
       select id, status
       from mails
       where id > least_id_at(now() - interval '1 hour')
       limit ${maxCountedMails}`,
-    )}`;
-}
+  );
 
 /** Jobs that failed in every attempt and are not tried again. */
 export async function countFailedJobs(sql: Sql): Promise<number> {
@@ -166,16 +160,9 @@ export async function listBackups(sql: Sql): Promise<Date[]> {
   return rows.map(({ at }) => at);
 }
 
-export type DatabaseFacts = {
-  version: string;
-  bytes: number;
-  connections: number;
-  maxConnections: number;
-};
-
-export async function findDatabaseFacts(sql: Sql): Promise<DatabaseFacts> {
+export async function findDatabaseFacts(sql: Sql) {
   return one(
-    await sql<DatabaseFacts[]>`
+    await sql<{ version: string; bytes: number; connections: number; maxConnections: number }[]>`
       select split_part(current_setting('server_version'), ' ', 1) as version,
              pg_database_size(current_database())::float8 as bytes,
              (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
@@ -188,20 +175,16 @@ export async function listOrganizationNames(sql: Sql, ids: readonly string[]) {
     select id, name from organizations where id = any(${[...ids]}::uuid[])`;
 }
 
-type ServingProcess = { program: string; started_at: Date };
-
-export async function listProcesses(sql: Sql): Promise<ServingProcess[]> {
-  return await sql<ServingProcess[]>`
+export async function listProcesses(sql: Sql) {
+  return await sql<{ program: string; started_at: Date }[]>`
     select coalesce(program, 'askback') as program, started_at
     from worker_pools
     where pool_id like 'lease-%'
     order by started_at desc`;
 }
 
-type Operator = { id: string; name: string; email: string; has_second_step: boolean };
-
-export async function listOperators(sql: Sql): Promise<Operator[]> {
-  return await sql<Operator[]>`
+export async function listOperators(sql: Sql) {
+  return await sql<{ id: string; name: string; email: string; has_second_step: boolean }[]>`
     select id, name, email, totp_since is not null as has_second_step
     from members
     where is_operator

@@ -39,8 +39,8 @@ import {
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { count, counted, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
-import { renderScreen } from '../../web/app/screen.tsx';
+import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
+import { renderScreen, type Screen } from '../../web/app/screen.tsx';
 import {
   type Board,
   BusiestPart,
@@ -50,7 +50,7 @@ import {
   Headline,
   QueuesPart,
   readBoard,
-  Table,
+  TablePart,
 } from './board.tsx';
 import {
   countOrganizations,
@@ -83,6 +83,7 @@ const DeleteForm = v.object({ name: v.string() });
 /** `/operator`: status and organizations of the deployment, without their responses. */
 export function operatorScreens(tools: OperatorTools) {
   const { db } = tools;
+  const inviting = { ...tools, mails: true };
   const slowChecks = createSlowChecks(tools);
   const invitedText = tools.mailbox
     ? 'Invitation created, but not sent, because no mail server is configured. Pass on its link yourself.'
@@ -103,10 +104,10 @@ export function operatorScreens(tools: OperatorTools) {
 
   /** Shows the invitation link on the next page, or returns why the invitation was refused. */
   async function inviteOwner(c: Context<MemberEnv>, orgId: string, email: string) {
-    const invitation = await inviteMember({ ...tools, mails: true }, operatorWriter(c, orgId), {
-      email,
-      role: 'owner',
-    }).catch(invitationError);
+    const owner = { email, role: 'owner' } as const;
+    const invitation = await inviteMember(inviting, operatorWriter(c, orgId), owner).catch(
+      invitationError,
+    );
     if (typeof invitation === 'string') return invitation;
     setOneTimeSecret(c, tools.secrets, readerOf(c), { url: invitation.url });
   }
@@ -117,7 +118,7 @@ export function operatorScreens(tools: OperatorTools) {
     .use('/operators/*', recentProof)
     .get('/', async (c) => {
       const runs = c.req.query('check') === 'now';
-      return showOverview(c, { db, board: await readBoard(tools, slowChecks, { runs }) });
+      return showOverview(c, db, await readBoard(tools, slowChecks, { runs }));
     })
 
     .get('/organizations/new', (c) => showNewOrganization(c))
@@ -129,7 +130,7 @@ export function operatorScreens(tools: OperatorTools) {
         createOrganization(tx, c.var.actor, { ...newOrganization(tools.settings), ...settings }),
       );
       if (email) await inviteOwner(c, id, email);
-      return redirectWith(c, `/operator/organizations/${id}`, 'Organization created.');
+      return redirectWith(c, pathOf({ id }), 'Organization created.');
     })
     .get('/organizations/:id', async (c) => showOrganization(c, tools, await getOrganization(c)))
     .post('/organizations/:id', async (c) => {
@@ -137,19 +138,16 @@ export function operatorScreens(tools: OperatorTools) {
       const form = await readForm(c, LimitForm);
       if (form.errors) return showOrganization(c, tools, organization, form);
       await changeOrganization(db, operatorWriter(c, organization.id), form.values);
-      const text = 'Limit saved. Applies from the next email.';
-      return redirectWith(c, `/operator/organizations/${organization.id}`, text);
+      return redirectWith(c, pathOf(organization), 'Limit saved. Applies from the next email.');
     })
     .post('/organizations/:id/invite', async (c) => {
       const organization = await getOrganization(c);
       const form = await readForm(c, EmailForm);
       if (form.errors) return showOrganization(c, tools, organization, form);
       const mistake = await inviteOwner(c, organization.id, form.values.email);
-      if (mistake) {
-        const refused = await withFieldError(c, { email: mistake });
-        return showOrganization(c, tools, organization, refused);
-      }
-      return redirectWith(c, `/operator/organizations/${organization.id}`, invitedText);
+      if (!mistake) return redirectWith(c, pathOf(organization), invitedText);
+      const refused = await withFieldError(c, { email: mistake });
+      return showOrganization(c, tools, organization, refused);
     })
 
     .get('/organizations/:id/delete', async (c) => showDelete(c, await getOrganization(c)))
@@ -158,23 +156,17 @@ export function operatorScreens(tools: OperatorTools) {
       const form = await readForm(c, DeleteForm);
       if (form.errors) return showDelete(c, organization, form);
       const { id, name } = organization;
-      const isDeleted = await deleteOrganization(db, c.var.actor, {
-        id,
-        confirm: form.values.name,
-      }).then(() => true, whenRefused('name_differs'));
+      const deletion = deleteOrganization(db, c.var.actor, { id, confirm: form.values.name });
+      const isDeleted = await deletion.then(() => true, whenRefused('name_differs'));
       if (isDeleted) return redirectWith(c, '/operator#deleted', `${name} was deleted.`);
-      return showDelete(
-        c,
-        organization,
-        await withFieldError(c, { name: 'This doesn’t match the name.' }),
-      );
+      const refused = await withFieldError(c, { name: 'This doesn’t match the name.' });
+      return showDelete(c, organization, refused);
     })
 
     .get('/operators/new', (c) => showNewOperator(c, tools))
     .post('/operators', async (c) => {
       const form = await readForm(c, EmailForm);
       if (form.errors) return showNewOperator(c, tools, form);
-      const inviting = { ...tools, mails: true };
       const invitation = await makeOperator(inviting, c.var.actor, form.values.email);
       if (!invitation) return redirectWith(c, '/operator', 'Operator added.');
       setOneTimeSecret(c, tools.secrets, readerOf(c), { url: invitation.url });
@@ -183,33 +175,23 @@ export function operatorScreens(tools: OperatorTools) {
     .get('/operators/:id/remove', async (c) => showRemoveOperator(c, await getOperator(c)))
     .post('/operators/:id/remove', async (c) => {
       const operator = await getOperator(c);
-      const isRemoved = await removeOperator(db, c.var.actor, operator.id).then(
-        () => true,
-        whenRefused('last_operator'),
-      );
+      const removal = removeOperator(db, c.var.actor, operator.id);
+      const isRemoved = await removal.then(() => true, whenRefused('last_operator'));
       if (isRemoved) return redirectWith(c, '/operator', 'Operator removed.');
       const mistake = 'This is the last operator. Make another member an operator first.';
-      return showRemoveOperator(c, operator, mistake);
+      return showRemoveOperator(c, operator, await withFieldError(c, { '': mistake }));
     });
 }
 
-const readerOf = (c: Context<MemberEnv>) => ({
-  orgId: 'deployment',
-  memberId: c.var.member.id,
-});
+const readerOf = (c: Context<MemberEnv>) => ({ orgId: 'deployment', memberId: c.var.member.id });
 
-type Page = { title: string; body: Child; form: FormState; actions?: Child };
+const pathOf = ({ id }: { id: string }) => `/operator/organizations/${id}`;
 
-function show(c: Context<MemberEnv>, { title, body, form, actions }: Page) {
+type Page = Pick<Screen, 'title' | 'body' | 'actions'> & { form: FormState };
+
+function show(c: Context<MemberEnv>, { form, ...page }: Page) {
   const trail = [{ text: 'Operator', href: '/operator' }];
-  return renderScreen(c, {
-    title,
-    section: 'operator',
-    body,
-    trail,
-    actions,
-    status: statusOf(form),
-  });
+  return renderScreen(c, { ...page, section: 'operator', trail, status: statusOf(form) });
 }
 
 function showNewOrganization(c: Context<MemberEnv>, form = emptyForm()) {
@@ -231,7 +213,7 @@ function showOrganization(
   organization: OperatedOrganization,
   form = emptyForm(),
 ) {
-  const path = `/operator/organizations/${organization.id}`;
+  const path = pathOf(organization);
   const facts: [string, Child][] = [
     ['Members', count(organization.members)],
     ['Surveys', count(organization.surveys)],
@@ -270,7 +252,7 @@ function showOrganization(
 }
 
 function showDelete(c: Context<MemberEnv>, { id, name }: OperatedOrganization, form = emptyForm()) {
-  const path = `/operator/organizations/${id}`;
+  const path = pathOf({ id });
   const body = (
     <Confirm
       action={`${path}/delete`}
@@ -320,9 +302,8 @@ function showNewOperator(c: Context<MemberEnv>, tools: OperatorTools, form = emp
 function showRemoveOperator(
   c: Context<MemberEnv>,
   { id, name }: { id: string; name: string },
-  mistake?: string,
+  form = emptyForm(),
 ) {
-  const form = mistake ? { typed: {}, errors: { '': mistake } } : emptyForm();
   const action = `/operator/operators/${id}/remove`;
   const body = (
     <Confirm action={action} button="Remove" cancel="/operator" form={form}>
@@ -372,9 +353,7 @@ function InvitationLink({ c, tools: { secrets, mailbox }, done }: InvitationLink
 const operatorsText =
   'Operators manage this server. They can’t see responses or addresses of organizations that they don’t belong to.';
 
-type Overview = { db: Db; board: Board };
-
-async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
+async function showOverview(c: Context<MemberEnv>, db: Db, board: Board) {
   const { page, limit } = parsePage(c.req.queries());
   const [processes, organizations, operators, total, deleted] = await Promise.all([
     listProcesses(db),
@@ -383,10 +362,6 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
     countOrganizations(db),
     listDeletions(db),
   ]);
-  const newOrganization = (
-    <LinkButton href="/operator/organizations/new" text="New organization" kind="primary" />
-  );
-  const newOperator = <LinkButton href="/operator/operators/new" text="Add operator" />;
   const body = (
     <>
       <Headline findings={board.findings} />
@@ -405,7 +380,7 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
           at={(other) => `/operator?page=${other}`}
           empty={<EmptyState title="No organizations yet" />}
         >
-          <Table
+          <DataTable
             caption="Organizations"
             columns={[
               'Name',
@@ -414,72 +389,64 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
               { head: 'Created', phone: 'absent' },
               { head: 'Emails this month', number: true, phone: 'line', before: 'Emails ' },
             ]}
-            rows={organizations.map((one) => [
-              <a href={`/operator/organizations/${one.id}`}>
-                <bdi>{one.name}</bdi>
-              </a>,
-              count(one.members),
-              count(one.surveys),
-              <Time at={one.created_at} show="day" />,
-              <MailsMeter of={one} />,
-            ])}
+            rows={organizations.map((one) => ({
+              cells: [
+                <a href={pathOf(one)}>
+                  <bdi>{one.name}</bdi>
+                </a>,
+                count(one.members),
+                count(one.surveys),
+                <Time at={one.created_at} show="day" />,
+                <MailsMeter of={one} />,
+              ],
+            }))}
           />
         </PagedList>
       </Part>
-      {deleted.length === 0 ? null : (
-        <Part id="deleted" title="Deleted organizations">
-          <Table
-            caption="Deleted organizations"
-            columns={[
-              'Name',
-              { head: 'Surveys', number: true },
-              { head: 'Responses', number: true },
-              { head: 'Deleted by', before: 'By ' },
-              { head: 'Deleted', before: 'Deleted ' },
-            ]}
-            rows={deleted.map((one) => [
-              <bdi>{one.name}</bdi>,
-              count(one.surveys),
-              count(one.responses),
-              <bdi>{one.actor}</bdi>,
-              <Time at={one.at} />,
-            ])}
-          />
-        </Part>
-      )}
-      <Part id="operators" title="Operators" act={newOperator}>
-        <p class="soft">{operatorsText}</p>
-        <Table
-          caption="Operators"
-          columns={[
-            'Name',
-            'Email',
-            { head: 'Two-step', before: 'Two-step ' },
-            { head: 'Actions', hidden: true, number: true },
-          ]}
-          rows={operators.map(({ id, name, email, has_second_step }) => [
-            <bdi>{name}</bdi>,
-            <bdi>{email}</bdi>,
-            <OnOff on={has_second_step} />,
-            <LinkButton
-              href={`/operator/operators/${id}/remove`}
-              text="Remove"
-              about={name}
-              mini
-            />,
-          ])}
-        />
+      <TablePart
+        id="deleted"
+        title="Deleted organizations"
+        columns={[
+          'Name',
+          { head: 'Surveys', number: true },
+          { head: 'Responses', number: true },
+          { head: 'Deleted by', before: 'By ' },
+          { head: 'Deleted', before: 'Deleted ' },
+        ]}
+        rows={deleted.map((one) => [
+          <bdi>{one.name}</bdi>,
+          count(one.surveys),
+          count(one.responses),
+          <bdi>{one.actor}</bdi>,
+          <Time at={one.at} />,
+        ])}
+      />
+      <TablePart
+        id="operators"
+        title="Operators"
+        act={<LinkButton href="/operator/operators/new" text="Add operator" />}
+        about={<p class="soft">{operatorsText}</p>}
+        columns={[
+          'Name',
+          'Email',
+          { head: 'Two-step', before: 'Two-step ' },
+          { head: 'Actions', hidden: true, number: true },
+        ]}
+        rows={operators.map(({ id, name, email, has_second_step }) => [
+          <bdi>{name}</bdi>,
+          <bdi>{email}</bdi>,
+          <OnOff on={has_second_step} />,
+          <LinkButton href={`/operator/operators/${id}/remove`} text="Remove" about={name} mini />,
+        ])}
+      >
         <p class="sub">{counted(operators.length, 'operator')}</p>
-      </Part>
-      {processes.length === 0 ? null : (
-        <Part id="processes" title="Processes">
-          <Table
-            caption="Processes"
-            columns={['Program', { head: 'Up since', before: 'Up since ' }]}
-            rows={processes.map(({ program, started_at }) => [program, <Time at={started_at} />])}
-          />
-        </Part>
-      )}
+      </TablePart>
+      <TablePart
+        id="processes"
+        title="Processes"
+        columns={['Program', { head: 'Up since', before: 'Up since ' }]}
+        rows={processes.map(({ program, started_at }) => [program, <Time at={started_at} />])}
+      />
     </>
   );
   return renderScreen(c, {
@@ -492,7 +459,9 @@ async function showOverview(c: Context<MemberEnv>, { db, board }: Overview) {
       .filter(Boolean)
       .join(' · '),
     section: 'operator',
-    actions: newOrganization,
+    actions: (
+      <LinkButton href="/operator/organizations/new" text="New organization" kind="primary" />
+    ),
     body,
   });
 }
