@@ -52,17 +52,11 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
       <section class="card grid half" aria-label="Request and response">
         <div class="stack tight">
           <h3>{requestTitle(attempts.length)}</h3>
-          {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
-          <pre tabindex={0} role="region" aria-label="Request">
-            <code>{[`POST ${path}`, ...lines, '', body].join('\n')}</code>
-          </pre>
+          <Code label="Request" text={[`POST ${path}`, ...lines, '', body].join('\n')} />
           {body === delivery.body ? null : (
             <details class="reveal">
               <summary>Raw body, {counted(Buffer.byteLength(delivery.body), 'byte')}</summary>
-              {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
-              <pre tabindex={0} role="region" aria-label="Raw body">
-                <code>{delivery.body}</code>
-              </pre>
+              <Code label="Raw body" text={delivery.body} />
             </details>
           )}
         </div>
@@ -115,13 +109,15 @@ function Answer({ attempt }: { attempt: ShownAttempt | undefined }) {
   if (!attempt) return <p class="soft">Nothing sent yet.</p>;
   if (attempt.status_code === null) return <p class="soft">No response: {attempt.error}.</p>;
   const body = attempt.response_body ? `\n\n${attempt.response_body}` : '';
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself
-    <pre tabindex={0} role="region" aria-label="Response">
-      <code>{`${attempt.status_code}${body}`}</code>
-    </pre>
-  );
+  return <Code label="Response" text={`${attempt.status_code}${body}`} />;
 }
+
+const Code = ({ label, text }: { label: string; text: string }) => (
+  // biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself
+  <pre tabindex={0} role="region" aria-label={label}>
+    <code>{text}</code>
+  </pre>
+);
 
 function indented(body: string): string {
   try {
@@ -174,11 +170,10 @@ type StandingFields = Pick<
 >;
 
 export function standingOf(webhook: StandingFields): { kind: StateKind; text: string } {
-  if (!webhook.active)
-    return {
-      kind: (webhook.deactivated_reason ?? offManually) === offManually ? 'skipped' : 'failed',
-      text: 'Off',
-    };
+  if (!webhook.active) {
+    const isManual = (webhook.deactivated_reason ?? offManually) === offManually;
+    return { kind: isManual ? 'skipped' : 'failed', text: 'Off' };
+  }
   if (webhook.failure_count > 0) return { kind: 'warning', text: 'On, failing' };
   if (!webhook.last_delivery_at) return { kind: 'waiting', text: 'On, no deliveries yet' };
   return { kind: 'fine', text: 'On, working' };

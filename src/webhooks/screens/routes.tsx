@@ -245,12 +245,8 @@ function pathOf(c: Context<ScreenEnv>, webhookId?: string) {
   return webhookId ? `${list}/${webhookId}` : list;
 }
 
-const back = (
-  c: Context<ScreenEnv>,
-  id: string | undefined,
-  text: string,
-  kind: 'fine' | 'failed' = 'fine',
-) => redirectWith(c, pathOf(c, id), text, kind);
+const back = (c: Context<ScreenEnv>, id: string | undefined, text: string, kind?: 'failed') =>
+  redirectWith(c, pathOf(c, id), text, kind);
 
 const storedWebhook = (webhook: WebhookRow): StoredForm => {
   const { url, events, description, retries } = webhook;
@@ -292,9 +288,9 @@ async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, form = emp
     title: 'Replay missed events',
     body:
       active && count > 0 ? (
-        <ConfirmReplay since={since} count={count} here={here} />
+        <ConfirmReplay {...{ since, count, here }} />
       ) : (
-        <ReplayPage active={active} since={since} form={form} here={here} />
+        <ReplayPage {...{ active, since, form, here }} />
       ),
     status: statusOf(form),
   });

@@ -126,14 +126,12 @@ export function Uptime({ days }: { days: readonly DayOfDeliveries[] }) {
         <span class="key is-even">No events</span>
       </p>
       <dl class="counts">
-        {(
-          [
-            ['Delivered', count(delivered)],
-            ['Success rate', ended === 0 ? '–' : `${((delivered / ended) * 100).toFixed(1)}%`],
-            ['Failed', count(failed)],
-            ['Skipped', count(skipped)],
-          ] as const
-        ).map(([name, value]) => (
+        {Object.entries({
+          Delivered: count(delivered),
+          'Success rate': ended === 0 ? '–' : `${((delivered / ended) * 100).toFixed(1)}%`,
+          Failed: count(failed),
+          Skipped: count(skipped),
+        }).map(([name, value]) => (
           <div>
             <dt>{name}</dt>
             <dd>{value}</dd>
@@ -271,16 +269,10 @@ export function DeliveryList(props: DeliveryListProps) {
   );
 }
 
-function addressOf(
-  here: string,
-  { page, status, live }: Pick<DeliveryListProps, 'page' | 'status' | 'live'>,
-) {
-  return withQuery(here, {
-    status: status ?? undefined,
-    page: page > 1 ? String(page) : undefined,
-    live: live ? undefined : 'false',
-  });
-}
+type Address = Pick<DeliveryListProps, 'page' | 'status' | 'live'>;
+
+const addressOf = (here: string, { page, status, live }: Address) =>
+  withQuery(here, { status, page: page > 1 ? String(page) : null, live: live ? null : 'false' });
 
 function cellsOf(delivery: ListedDelivery, here: string) {
   const { kind, text } = deliveryStates[delivery.status];
