@@ -122,17 +122,17 @@ type Score = Pick<Measured, 'value' | 'interval'>;
 export function ScoreRange({ type, measured }: { type: SurveyType; measured: Score }) {
   const { value, interval } = measured;
   if (value === null) return null;
-  const bounds = boundsOf(type);
-  const middle = (bounds.lowest + bounds.highest) / 2;
   return (
     <>
-      <Range {...{ value, interval, bounds }} tone={toneOf(measured, middle)} />
+      <Range {...{ value, interval }} bounds={boundsOf(type)} tone={toneOf(type, measured)} />
       <span class="hidden">{scoreTexts(type, measured)[1]}</span>
     </>
   );
 }
 
-export function toneOf({ interval }: Pick<Measured, 'interval'>, middle: number) {
+export function toneOf(type: SurveyType, { interval }: Score) {
+  const { lowest, highest } = boundsOf(type);
+  const middle = (lowest + highest) / 2;
   if (interval && interval.low > middle) return 'is-good';
   return interval && interval.high < middle ? 'is-poor' : 'is-even';
 }

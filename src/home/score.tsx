@@ -5,7 +5,6 @@ import { localDay } from '../responses/period.ts';
 import {
   boundsOf,
   type Change,
-  type Counted,
   compare,
   formatInterval,
   formatPoints,
@@ -15,6 +14,7 @@ import {
   percentage,
   type SurveyType,
   signedNps,
+  type Tally,
   totalOf,
   typeFacts,
 } from '../survey-types.ts';
@@ -163,14 +163,17 @@ type ScoreProps = Omit<TrendFigures, 'asked'> & {
   responses: ResponsesPlace;
 };
 
-type ResponsesPlace = {
+export type ResponsesPlace = {
   path: string;
   scope: ScopeQuery;
   period: Pick<HomePeriod, 'from' | 'to'>;
 };
 
-export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: string) =>
-  withQuery(path, { ...scope, category, date_from: period.from, date_to: period.to });
+/** The inbox with the filters of a screen, and `filter`. */
+export const responsesOf = (
+  { path, scope, period }: ResponsesPlace,
+  filter: Readonly<Record<string, string>> = {},
+) => withQuery(path, { ...scope, ...filter, date_from: period.from, date_to: period.to });
 
 export function ScorePart(props: ScoreProps) {
   const { type, period, now, before, change, by } = props;
@@ -196,7 +199,13 @@ export function ScorePart(props: ScoreProps) {
             {rest} <span class="soft">{counted(now.total, 'response')}.</span>
           </p>
         )}
-        {now.total === 0 ? null : <Categories {...props} />}
+        {now.total === 0 ? null : (
+          <Categories
+            type={type}
+            tally={props.tally}
+            linkTo={(category) => responsesOf(props.responses, { category })}
+          />
+        )}
       </div>
       <div>
         <div class="title">
@@ -249,22 +258,25 @@ const TrendLegend = ({ by }: { by: StepKind }) => (
   </p>
 );
 
-const Categories = ({ tally, type, responses }: ScoreProps) => (
+type CategoriesProps = {
+  type: SurveyType;
+  tally: Tally;
+  linkTo?: (category: string) => string;
+};
+
+export const Categories = ({ type, tally, linkTo }: CategoriesProps) => (
   <PartsBar
     parts={categoryParts(type, tally).map((part) => ({
       ...part,
       figure: `${percentage(part.share, totalOf(tally))}%`,
       remark: count(part.share),
-      href: responsesOf(responses, part.category),
+      href: linkTo?.(part.category),
     }))}
   />
 );
 
 /** Promoters, passives and detractors as parts of a bar, under the names of the scale. A thumb is never passive. */
-export const categoryParts = (
-  type: SurveyType,
-  { promoters, passives, detractors }: Pick<Counted, 'promoters' | 'passives' | 'detractors'>,
-) =>
+export const categoryParts = (type: SurveyType, { promoters, passives, detractors }: Tally) =>
   [
     { category: 'promoter', tone: 'is-promoter', share: promoters },
     { category: 'passive', tone: 'is-passive', share: passives },

@@ -2,12 +2,12 @@ import { type Context, Hono } from 'hono';
 import { readChoice, SurveyChoice } from '../home/choice.tsx';
 import { PeriodChoice } from '../home/parts.tsx';
 import { ScoreRange, toneOf } from '../home/reasons.tsx';
-import { type HomePeriod, type ScopeQuery, scopeQuery } from '../home/rules.ts';
-import { ChangeLead, categoryParts, describeChange } from '../home/score.tsx';
+import { type HomePeriod, scopeQuery } from '../home/rules.ts';
+import { Categories, ChangeLead, describeChange, responsesOf } from '../home/score.tsx';
 import type { Db } from '../lib/db/db.ts';
 import { PropertyFilters } from '../responses/property-filters.tsx';
 import { ResponseRow } from '../responses/response-row.tsx';
-import type { CurrentOrganization, ScreenEnv } from '../sessions/session.ts';
+import type { ScreenEnv } from '../sessions/session.ts';
 import {
   boundsOf,
   type Change,
@@ -39,8 +39,7 @@ export const themeScreens = ({ db }: { db: Db }) =>
   );
 
 async function readScreen(db: Db, c: Context<ScreenEnv>) {
-  const { organization } = c.var;
-  const orgId = organization.id;
+  const { id: orgId, slug } = c.var.organization;
   const { setting, scope, period, timeZone, form, inPeriod } = await readChoice(db, c);
   if (!scope) {
     return {
@@ -61,10 +60,13 @@ async function readScreen(db: Db, c: Context<ScreenEnv>) {
   const quotes = chosen
     ? await listThemeQuotes(db, orgId, { ...selection, theme: chosen.theme })
     : [];
-  const path = `/o/${organization.slug}/themes`;
+  const home = `/o/${slug}`;
+  const path = `${home}/themes`;
   const inScope = scopeQuery(scope);
   const asks = { ...inScope, ...inPeriod } as Record<string, string>;
-  const place = { organization, path, asks, inScope, period, type: scope.type };
+  const inbox = { path: `${home}/responses`, scope: inScope, period };
+  const linkTo = (filter: Record<string, string>) => responsesOf(inbox, filter);
+  const { type } = scope;
   return {
     status: statusOf(form),
     actions: (
@@ -76,32 +78,36 @@ async function readScreen(db: Db, c: Context<ScreenEnv>) {
     body: (
       <>
         <PropertyFilters path={path} query={new URLSearchParams(asks)} />
-        <ThemesBody {...place} {...{ read, themes, chosen, quotes }} />
+        <ThemesBody {...{ home, asks, linkTo, period, type, read, themes, chosen, quotes }} />
       </>
     ),
   } as const;
 }
 
-type Place = {
-  organization: CurrentOrganization;
-  path: string;
+type Props = {
+  home: string;
   /** The survey, period and properties of this screen. */
   asks: Record<string, string>;
-  inScope: ScopeQuery;
+  /** The filtered inbox. */
+  linkTo: (filter: Record<string, string>) => string;
   period: HomePeriod;
   type: SurveyType;
-};
-
-type BodyProps = Place & {
   read: ReadComments;
   themes: readonly MeasuredTheme[];
   chosen: MeasuredTheme | undefined;
   quotes: readonly ThemeQuote[];
 };
 
-function ThemesBody(props: BodyProps) {
-  const { read, organization, chosen } = props;
-  if (!read.isOn && read.analyzed === 0) return <AnalysisOff organization={organization} />;
+function ThemesBody(props: Props) {
+  const { read, home, chosen } = props;
+  if (!read.isOn && read.analyzed === 0) {
+    return (
+      <EmptyState title="Comment analysis is off">
+        <p>An owner can turn on Analyze comments to find themes and sentiment in new comments.</p>
+        <LinkButton href={`${home}/settings/general`} text="General settings" />
+      </EmptyState>
+    );
+  }
   if (read.comments === 0) {
     return (
       <EmptyState title="No comments in this period">
@@ -123,22 +129,6 @@ function ThemesBody(props: BodyProps) {
   );
 }
 
-const AnalysisOff = ({ organization: { slug } }: Pick<Place, 'organization'>) => (
-  <EmptyState title="Comment analysis is off">
-    <p>An owner can turn on Analyze comments to find themes and sentiment in new comments.</p>
-    <LinkButton href={`/o/${slug}/settings/general`} text="General settings" />
-  </EmptyState>
-);
-
-/** The filtered inbox. */
-const responsesOf = ({ organization, inScope, period }: Place, filter: Record<string, string>) =>
-  withQuery(`/o/${organization.slug}/responses`, {
-    ...inScope,
-    ...filter,
-    date_from: period.from,
-    date_to: period.to,
-  });
-
 const sentimentParts = [
   { name: 'positive', text: 'Positive', tone: 'is-good' },
   { name: 'neutral', text: 'Neutral', tone: 'is-even' },
@@ -148,11 +138,9 @@ const sentimentParts = [
 
 const maxCircles = 12;
 
-function ThemesMap({ themes, read, type }: BodyProps) {
-  const bounds = boundsOf(type);
-  const middle = (bounds.lowest + bounds.highest) / 2;
+function ThemesMap({ themes, read, type }: Props) {
   const shown = themes.slice(0, maxCircles);
-  const low = shown.filter(({ now }) => toneOf(now, middle) === 'is-poor');
+  const low = shown.filter(({ now }) => toneOf(type, now) === 'is-poor');
   return (
     <Part id="map" title="Score and mentions" sub={counted(read.comments, 'comment')}>
       <Scatter
@@ -160,9 +148,9 @@ function ThemesMap({ themes, read, type }: BodyProps) {
           name: theme,
           value: now.value!,
           count: now.total,
-          tone: toneOf(now, middle),
+          tone: toneOf(type, now),
         }))}
-        bounds={bounds}
+        bounds={boundsOf(type)}
         format={(value) => formatValue(type, value)}
         axis={typeFacts(type).shortNumber}
         label={`${shown[0]!.theme} is mentioned most. ${low.length === 0 ? 'No theme is clearly in the lower half.' : `In the lower half: ${low.map(({ theme }) => theme).join(', ')}.`}`}
@@ -172,7 +160,7 @@ function ThemesMap({ themes, read, type }: BodyProps) {
 }
 
 /** Sentiment, and how many comments have no analysis or no theme. */
-function ReadPart({ read, ...place }: BodyProps) {
+function ReadPart({ read, home, linkTo }: Props) {
   const { comments, analyzed, withoutTheme, sentiments, isOn } = read;
   const left = comments - analyzed;
   return (
@@ -187,7 +175,7 @@ function ReadPart({ read, ...place }: BodyProps) {
               share: sentiments[name],
               figure: `${percentage(sentiments[name], analyzed)}%`,
               remark: count(sentiments[name]),
-              href: responsesOf(place, { sentiment: name }),
+              href: linkTo({ sentiment: name }),
             }))}
         />
       )}
@@ -202,15 +190,15 @@ function ReadPart({ read, ...place }: BodyProps) {
       {isOn ? null : (
         <p class="small">
           Analysis is off, so new comments are not read.{' '}
-          <a href={`/o/${place.organization.slug}/settings/general`}>General settings</a>
+          <a href={`${home}/settings/general`}>General settings</a>
         </p>
       )}
     </Part>
   );
 }
 
-function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: MeasuredTheme }) {
-  const { type, period } = place;
+function ThemePart(props: Props & { chosen: MeasuredTheme }) {
+  const { home, linkTo, period, type, read, chosen, quotes } = props;
   const { theme, now, before, change, counted: tally } = chosen;
   const { lead, rest } = describeChange({ type, change, before, period });
   return (
@@ -219,7 +207,7 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
         <h2 id="theme">
           <bdi>{theme}</bdi>
         </h2>
-        <a href={responsesOf(place, { theme })}>
+        <a href={linkTo({ theme })}>
           {counted(now.total, 'response')}
           <span class="hidden"> about {theme}</span>
         </a>
@@ -241,20 +229,13 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
             : ` In the ${counted(period.days, 'day')} before: ${counted(before.total, 'comment')}.`}
         </span>
       </p>
-      <PartsBar
-        parts={categoryParts(type, tally).map((part) => ({
-          ...part,
-          figure: `${percentage(part.share, now.total)}%`,
-          remark: count(part.share),
-          href: responsesOf(place, { theme, category: part.category }),
-        }))}
-      />
+      <Categories type={type} tally={tally} linkTo={(category) => linkTo({ theme, category })} />
       <ul class="rows">
         {quotes.map((quote) => (
           <li>
             <ResponseRow
               response={quote}
-              href={`/o/${place.organization.slug}/responses/${quote.id}`}
+              href={`${home}/responses/${quote.id}`}
               title={quote.survey_name}
             />
           </li>
@@ -264,8 +245,7 @@ function ThemePart({ chosen, quotes, read, ...place }: BodyProps & { chosen: Mea
   );
 }
 
-function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
-  const { type, path, asks } = place;
+function ThemesTable({ home, asks, linkTo, type, read, themes, chosen }: Props) {
   const number = (head: string) => ({ head, number: true });
   const hasChange = themes.some(({ change }) => change !== null);
   return (
@@ -293,12 +273,12 @@ function ThemesTable({ themes, chosen, read, ...place }: BodyProps) {
             current: theme === chosen?.theme,
             cells: [
               <>
-                <a href={`${withQuery(path, { ...asks, theme })}#theme`}>
+                <a href={`${withQuery(`${home}/themes`, { ...asks, theme })}#theme`}>
                   <bdi>{theme}</bdi>
                 </a>{' '}
                 {isOwn ? <span class="tag">yours</span> : null}
               </>,
-              <a href={responsesOf(place, { theme })}>
+              <a href={linkTo({ theme })}>
                 {count(now.total)}
                 <span class="hidden"> about {theme}</span>
               </a>,

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { categoryParts, ScoreGauge } from '../../home/score.tsx';
+import { Categories, ScoreGauge } from '../../home/score.tsx';
 import type { Db } from '../../lib/db/db.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
@@ -12,7 +12,7 @@ import {
   scoreText,
   typeFacts,
 } from '../../survey-types.ts';
-import { Histogram, PartsBar } from '../../web/app/drawings.tsx';
+import { Histogram } from '../../web/app/drawings.tsx';
 import { LinkButton } from '../../web/app/forms.tsx';
 import { count, counted, EmptyState } from '../../web/app/lists.tsx';
 import { getOrgSurvey, type ManagedSurvey, type ScoreCount } from '../queries.ts';
@@ -55,13 +55,7 @@ export function Figure({ survey: { type }, scores, period, here, mayEdit }: Figu
           <p class="sub">{counted(total, 'response')}</p>
         </div>
         <ScoreGauge type={type} measured={measured} />
-        <PartsBar
-          parts={categoryParts(type, measured).map((part) => ({
-            ...part,
-            figure: `${percentage(part.share, total)}%`,
-            remark: count(part.share),
-          }))}
-        />
+        <Categories type={type} tally={measured} />
       </div>
       <div>
         <div class="title">
