@@ -61,11 +61,7 @@ export const sampledResponses = 1_000;
 const maxValues = 12;
 const maxValueLength = 100;
 
-export async function findPropertyValues(
-  sql: Sql,
-  orgId: string,
-  { scope, days }: OfDays,
-): Promise<PropertyValue[]> {
+export async function findPropertyValues(sql: Sql, orgId: string, { scope, days }: OfDays) {
   return await sql<PropertyValue[]>`
     with sampled as materialized (
       select id

@@ -73,11 +73,7 @@ const measureSteps = (
 ): MeasuredSteps['steps'] =>
   steps.map((step) => ({ ...step, measured: measure(type, step, variance, scores) }));
 
-async function readMovingSteps(
-  db: Db,
-  orgId: string,
-  selection: Selection,
-): Promise<MeasuredSteps> {
+async function readMovingSteps(db: Db, orgId: string, selection: Selection) {
   const { period, timeZone, scope } = selection;
   const movingDays = movingDaysOf(period);
   const first = addDays(period.from, 1 - movingDays);

@@ -47,10 +47,7 @@ export const scopeQuery = ({ survey, type, audience, properties }: HomeScope): S
     : { type, ...(audience && { audience }), ...properties };
 
 /** Employees and customers are separate where a type has both. */
-export function kindScopes(
-  { kinds }: Pick<HomeSetting, 'kinds'>,
-  properties: PropertyQuery = {},
-): HomeScope[] {
+export function kindScopes({ kinds }: Pick<HomeSetting, 'kinds'>, properties: PropertyQuery = {}) {
   return kinds.map(({ type, audience }) => ({
     survey: null,
     type,

@@ -27,11 +27,7 @@ export const AudienceItem = v.union([
 ]);
 
 /** The filter of an audience. A segment cannot be deleted until the transaction ends. */
-export async function filterOfAudience(
-  sql: Sql,
-  orgId: string,
-  audience: Audience,
-): Promise<PeopleFilter> {
+export async function filterOfAudience(sql: Sql, orgId: string, audience: Audience) {
   if (audience === 'people') return { all: [] };
   if ('filter' in audience) return audience.filter;
   return (await lockSegmentForUse(sql, orgId, audience.segment_id)).filter;
@@ -47,11 +43,7 @@ const peoplePerBatch = 20_000;
  * Adds people that match a filter to a survey, with their name, properties and language. Skips its contacts. Returns
  * the number of added people. The survey must be locked with `lockForContacts`.
  */
-export async function addAudience(
-  tx: Sql,
-  survey: OrgSurvey,
-  filter: PeopleFilter,
-): Promise<number> {
+export async function addAudience(tx: Sql, survey: OrgSurvey, filter: PeopleFilter) {
   const people = peopleMatching(tx, survey.orgId, filter);
   let added = 0;
   for (let count = peoplePerBatch; count === peoplePerBatch; added += count) {

@@ -18,11 +18,7 @@ export type TimelineEntry = Omit<HistoryRow, 'what'> & {
   delivery_id: string | null;
 };
 
-export async function readTimeline(
-  sql: Sql,
-  orgId: string,
-  email: string,
-): Promise<TimelineEntry[]> {
+export async function readTimeline(sql: Sql, orgId: string, email: string) {
   const key = addressKey(email);
   const [history, deliveries] = await Promise.all([
     listHistory(sql, orgId, key),

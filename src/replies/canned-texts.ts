@@ -23,11 +23,7 @@ export async function listCannedTexts(sql: Sql, orgId: string): Promise<CannedTe
     order by lower(name) collate "C", name collate "C"`;
 }
 
-export async function createCannedText(
-  db: Db,
-  writer: Writer,
-  { name, text }: CannedTextInput,
-): Promise<CannedText> {
+export async function createCannedText(db: Db, writer: Writer, { name, text }: CannedTextInput) {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
     await refuseAtLimit(tx, orgId, 'canned_texts', maxCannedTexts);
@@ -77,12 +73,7 @@ export async function deleteCannedText(db: Db, writer: Writer, id: string): Prom
   });
 }
 
-export async function getCannedText(
-  sql: Sql,
-  orgId: string,
-  id: string,
-  { lock = false } = {},
-): Promise<CannedText> {
+export async function getCannedText(sql: Sql, orgId: string, id: string, { lock = false } = {}) {
   const [row] = await sql<CannedText[]>`
     select id, name, text
     from canned_texts

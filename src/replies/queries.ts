@@ -116,11 +116,7 @@ type Attempt = Pick<OpenReply, 'id' | 'attempts'>;
  * Marks a reply as begun before its first byte goes out. Returns false if another run has begun it since, or if an
  * erasure has deleted it.
  */
-export async function beginReply(
-  sql: Sql,
-  orgId: string,
-  { id, attempts }: Attempt,
-): Promise<boolean> {
+export async function beginReply(sql: Sql, orgId: string, { id, attempts }: Attempt) {
   const { count } = await sql`
     update replies
     set status = 'sending', sending_at = now(), attempts = attempts + 1
