@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { nearLimitPercent } from '../limits.ts';
 import { noOwner } from '../responses/filter.queries.ts';
-import { Part, type StateKind, Time, toneOf } from '../web/app/badges.tsx';
+import { Part, Time, toneOf } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
 import { Icon, type IconName } from '../web/app/icon.tsx';
 import { count, counted, EmptyState } from '../web/app/lists.tsx';
@@ -18,120 +18,98 @@ export function AttentionPart({ counts, organization }: AttentionProps) {
     <Part id="attention" title="Needs attention" look="off-paper">
       {items.length === 0 ? <p class="soft">You’re all caught up.</p> : null}
       <ul class="rows">
-        {items.map(({ kind, text, ...item }) => (
-          <LinkItem tone={toneOf[kind]} {...item}>
-            {text}
-          </LinkItem>
+        {items.map((item) => (
+          <LinkItem {...item} />
         ))}
       </ul>
     </Part>
   );
 }
 
-type AttentionItem = {
-  kind: StateKind;
-  icon: IconName;
-  title: string;
-  text: Child;
-  href: string;
-  act: string;
-  about: string;
-};
-
 function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization) {
+  const { held, open_detractors, oldest_open, open_since } = counts;
+  const { mails_used, monthly_send_limit, mails_sent, mails_failed, bounced } = counts;
   const base = `/o/${slug}`;
-  const items = counts.webhooks.map(({ id, url, active, failure_count }): AttentionItem => {
-    const host = URL.canParse(url) ? new URL(url).host : url;
-    const times = failure_count === 1 ? 'once' : `${failure_count} times in a row`;
-    return {
-      kind: active ? 'warning' : 'failed',
-      icon: 'webhook',
-      title: active ? 'Webhook failing' : 'Webhook turned off',
-      text: `${host} failed ${times}.`,
-      href: `${base}/webhooks/${id}`,
-      act: 'View',
-      about: host,
-    };
-  });
-  for (const { id, survey_id, name, status, reason } of counts.campaigns) {
-    const isPaused = status === 'paused';
-    items.push({
-      kind: isPaused ? 'failed' : 'warning',
-      icon: 'send',
-      title: isPaused ? 'Campaign paused' : 'Campaign delayed by the mail server',
-      text: `${name}: ${reason}`,
+  const used = monthly_send_limit === 0 ? 0 : Math.floor((100 * mails_used) / monthly_send_limit);
+  const detractors =
+    open_detractors >= maxCounted
+      ? `Over ${count(maxCounted - 1)} detractors`
+      : counted(open_detractors, 'detractor');
+  const items: (LinkItemProps | false)[] = [
+    ...counts.webhooks.map(({ id, url, active, failure_count }) => {
+      const host = URL.canParse(url) ? new URL(url).host : url;
+      const times = failure_count === 1 ? 'once' : `${failure_count} times in a row`;
+      return {
+        tone: active ? toneOf.warning : toneOf.failed,
+        icon: 'webhook' as const,
+        title: active ? 'Webhook failing' : 'Webhook turned off',
+        children: `${host} failed ${times}.`,
+        href: `${base}/webhooks/${id}`,
+        act: 'View',
+        about: host,
+      };
+    }),
+    ...counts.campaigns.map(({ id, survey_id, name, status, reason }) => ({
+      tone: status === 'paused' ? toneOf.failed : toneOf.warning,
+      icon: 'send' as const,
+      title: status === 'paused' ? 'Campaign paused' : 'Campaign delayed by the mail server',
+      children: `${name}: ${reason}`,
       href: `${base}/surveys/${survey_id}/send/${id}`,
       act: 'View',
       about: name,
-    });
-  }
-  const { held, open_detractors, oldest_open, open_since } = counts;
-  if (open_detractors > 0 && oldest_open) {
-    const detractors =
-      open_detractors >= maxCounted
-        ? `Over ${count(maxCounted - 1)} detractors`
-        : counted(open_detractors, 'detractor');
-    items.push({
-      kind: 'waiting',
-      icon: 'user-plus',
-      title: `${detractors} unassigned`,
-      text: (
-        <>
-          Last {attentionDays.detractors} days, oldest from <Time at={oldest_open} show="day" />.
-        </>
-      ),
-      href: `${base}/responses?category=detractor&state=open&owner=${noOwner}&date_from=${open_since}`,
-      act: role === 'viewer' ? 'View' : 'Assign',
-      about: 'them',
-    });
-  }
-  if (held > 0) {
-    items.push({
-      kind: 'waiting',
+    })),
+    open_detractors > 0 &&
+      oldest_open !== null && {
+        tone: toneOf.waiting,
+        icon: 'user-plus',
+        title: `${detractors} unassigned`,
+        children: (
+          <>
+            Last {attentionDays.detractors} days, oldest from <Time at={oldest_open} show="day" />.
+          </>
+        ),
+        href: `${base}/responses?category=detractor&state=open&owner=${noOwner}&date_from=${open_since}`,
+        act: role === 'viewer' ? 'View' : 'Assign',
+        about: 'them',
+      },
+    held > 0 && {
+      tone: toneOf.waiting,
       icon: 'inbox',
       title: `${counted(held, 'response')} on hold`,
-      text: 'These look automated. They won’t count until you release them.',
+      children: 'These look automated. They won’t count until you release them.',
       href: `${base}/responses?held=true`,
       act: 'Review',
       about: 'responses on hold',
-    });
-  }
-  const { mails_used, monthly_send_limit, mails_sent, mails_failed, bounced } = counts;
-  const used = monthly_send_limit === 0 ? 0 : Math.floor((100 * mails_used) / monthly_send_limit);
-  if (used >= nearLimitPercent) {
-    items.push({
-      kind: used >= 100 ? 'failed' : 'warning',
+    },
+    used >= nearLimitPercent && {
+      tone: used >= 100 ? toneOf.failed : toneOf.warning,
       icon: 'mail',
       title: `${used}% of this month’s emails used`,
-      text: `${count(mails_used)} of ${count(monthly_send_limit)}.`,
+      children: `${count(mails_used)} of ${count(monthly_send_limit)}.`,
       href: `${base}/settings/usage`,
       act: 'Usage',
       about: 'of this month',
-    });
-  }
-  if (failOften(mails_failed, mails_sent + mails_failed)) {
-    items.push({
-      kind: 'failed',
+    },
+    failOften(mails_failed, mails_sent + mails_failed) && {
+      tone: toneOf.failed,
       icon: 'mail',
       title: `${counted(mails_failed, 'email')} failed in the last ${attentionDays.mails} days`,
-      text: `${count(mails_sent)} were sent. Check the mail settings.`,
+      children: `${count(mails_sent)} were sent. Check the mail settings.`,
       href: `${base}/settings/mail`,
       act: 'Mail',
       about: 'settings',
-    });
-  }
-  if (failOften(bounced, mails_sent)) {
-    items.push({
-      kind: 'warning',
+    },
+    failOften(bounced, mails_sent) && {
+      tone: toneOf.warning,
       icon: 'mail',
       title: `${counted(bounced, 'address', 'addresses')} bounced in the last ${attentionDays.mails} days`,
-      text: 'These addresses are blocked and get no more emails.',
+      children: 'These addresses are blocked and get no more emails.',
       href: `${base}/people`,
       act: 'People',
       about: 'that bounced',
-    });
-  }
-  return items;
+    },
+  ];
+  return items.filter((item) => item !== false);
 }
 
 type FirstStepsProps = {
@@ -190,52 +168,42 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
         </ol>
       </Part>
       <div class="stack">
-        <PreviewPart />
-        <LaterPart base={base} isOwner={role === 'owner'} />
+        <section class="card" aria-labelledby="preview">
+          <h2 id="preview">Net Promoter Score</h2>
+          <ScoreGauge type="nps" measured={{ value: null, interval: null }} />
+          <p class="sub">Your score appears here with the first response.</p>
+        </section>
+        <section class="card" aria-labelledby="later">
+          <h2 id="later">Later</h2>
+          <ul class="rows">
+            {role === 'owner' ? (
+              <LinkItem
+                icon="user-plus"
+                title="Invite your team"
+                href={`${base}/settings/members`}
+                act="Invite"
+                about="members"
+              >
+                Viewers read everything; editors also send surveys and tag responses.
+              </LinkItem>
+            ) : null}
+            <LinkItem
+              icon="webhook"
+              title="Connect other tools"
+              href={`${base}/webhooks/new`}
+              act="New webhook"
+            >
+              Send each response to your systems in seconds with a signed webhook.
+            </LinkItem>
+            <LinkItem icon="key" title="Use the API" href="/docs" act="API" about="documentation">
+              Everything here is also available through the API.
+            </LinkItem>
+          </ul>
+        </section>
       </div>
     </div>
   );
 }
-
-const PreviewPart = () => (
-  <section class="card" aria-labelledby="preview">
-    <h2 id="preview">Net Promoter Score</h2>
-    <ScoreGauge type="nps" measured={nothingMeasured} />
-    <p class="sub">Your score appears here with the first response.</p>
-  </section>
-);
-
-const nothingMeasured = { total: 0, value: null, interval: null, estimate: null };
-
-const LaterPart = ({ base, isOwner }: { base: string; isOwner: boolean }) => (
-  <section class="card" aria-labelledby="later">
-    <h2 id="later">Later</h2>
-    <ul class="rows">
-      {isOwner ? (
-        <LinkItem
-          icon="user-plus"
-          title="Invite your team"
-          href={`${base}/settings/members`}
-          act="Invite"
-          about="members"
-        >
-          Viewers read everything; editors also send surveys and tag responses.
-        </LinkItem>
-      ) : null}
-      <LinkItem
-        icon="webhook"
-        title="Connect other tools"
-        href={`${base}/webhooks/new`}
-        act="New webhook"
-      >
-        Send each response to your systems in seconds with a signed webhook.
-      </LinkItem>
-      <LinkItem icon="key" title="Use the API" href="/docs" act="API" about="documentation">
-        Everything here is also available through the API.
-      </LinkItem>
-    </ul>
-  </section>
-);
 
 type StepProps = {
   title: string;
@@ -265,10 +233,10 @@ type LinkItemProps = {
   icon: IconName;
   tone?: string;
   title: string;
-  href?: string;
-  act?: string;
+  href: string;
+  act: string;
   about?: string;
-  children: Child;
+  children?: Child;
 };
 
 const LinkItem = ({ icon, tone = 'is-even', title, href, act, about, children }: LinkItemProps) => (
@@ -280,6 +248,6 @@ const LinkItem = ({ icon, tone = 'is-even', title, href, act, about, children }:
       <p class="who">{title}</p>
       <p class="sub">{children}</p>
     </div>
-    {href ? <LinkButton href={href} text={act} about={about} mini /> : null}
+    <LinkButton href={href} text={act} about={about} mini />
   </li>
 );
