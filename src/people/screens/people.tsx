@@ -91,18 +91,15 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
   const found = counted(total, 'person', 'people');
   const at = (number: number) =>
     `${path}?${new URLSearchParams([...filters, ['page', `${number}`]])}`;
-  const empty =
-    filters.size > 0 ? (
-      <EmptyState title="No people match" icon="users">
-        <p>Try a shorter search or fewer filters.</p>
-      </EmptyState>
-    ) : (
-      <EmptyState title="No people yet" icon="users">
-        <p>
-          Everyone you add to a survey appears here, with the emails they got and their responses.
-        </p>
-      </EmptyState>
-    );
+  const empty = (
+    <EmptyState title={filters.size > 0 ? 'No people match' : 'No people yet'} icon="users">
+      <p>
+        {filters.size > 0
+          ? 'Try a shorter search or fewer filters.'
+          : 'Everyone you add to a survey appears here, with the emails they got and their responses.'}
+      </p>
+    </EmptyState>
+  );
   return renderScreen(c, {
     title: 'People',
     about: 'One row per email address, across all surveys.',

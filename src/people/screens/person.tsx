@@ -58,15 +58,12 @@ const DetailsForm = v.object({
   properties: v.optional(v.string(), ''),
 });
 
-/** In characters, because one word cannot describe how somebody agreed. */
-const shortestConsent = 10;
-const longestConsent = 1000;
 const ConsentForm = v.object({
   consent: v.pipe(
     v.string(),
     v.trim(),
-    v.minLength(shortestConsent, 'Say when and how the person agreed.'),
-    v.maxLength(longestConsent, `Use at most ${longestConsent} characters.`),
+    v.minLength(10, 'Say when and how the person agreed.'), // one word cannot describe it
+    v.maxLength(1000, 'Use at most 1000 characters.'),
   ),
 });
 
@@ -167,11 +164,11 @@ async function showPerson(c: Context<ScreenEnv>, db: Db, form = emptyForm()) {
     readTimeline(db, orgId, person.email),
     listPersonAnswers(db, orgId, person.email),
   ]);
-  const here = `${peoplePath(c)}/${c.req.param('id')}`;
-  const may = { change: role !== 'viewer', erase: role === 'owner' };
   const home = `/o/${slug}`;
+  const here = `${peoplePath(c)}/${c.req.param('id')}`;
+  const shown = { person, timeline: timeline.reverse(), answers, home, here, role, form };
   const { email, name } = person;
-  const latest = answers[0];
+  const mayChange = role !== 'viewer';
   return renderScreen(c, {
     title: name ?? email,
     heading: <bdi>{name ?? email}</bdi>,
@@ -182,37 +179,48 @@ async function showPerson(c: Context<ScreenEnv>, db: Db, form = emptyForm()) {
     trail: [{ text: 'People', href: peoplePath(c) }],
     actions: (
       <>
-        {may.change && latest ? (
+        {mayChange && answers[0] ? (
           <LinkButton
-            href={`${home}/responses/${latest.id}#reply`}
+            href={`${home}/responses/${answers[0].id}#reply`}
             text="Reply"
             kind="primary"
             icon="reply"
           />
         ) : null}
-        {may.change ? <BlockButton person={person} here={here} /> : null}
-        {may.erase ? <LinkButton href={`${here}/erase`} text="Erase" kind="danger" /> : null}
+        {mayChange ? <BlockButton {...shown} /> : null}
+        {role === 'owner' ? <LinkButton href={`${here}/erase`} text="Erase" kind="danger" /> : null}
       </>
     ),
     body: (
       <div class="grid main-side">
-        <Activity {...{ timeline: timeline.reverse(), answers, home }} />
+        <Activity {...shown} />
         <div class="stack">
-          <Scores answers={answers} />
-          <Properties {...{ person, here, form }} mayChange={may.change} />
-          <Emails {...{ person, timeline, here, form }} mayRecord={may.erase} />
+          <Scores {...shown} />
+          <Properties {...shown} />
+          <Emails {...shown} />
         </div>
       </div>
     ),
   });
 }
 
+type Shown = {
+  person: FoundPerson;
+  /** The newest first. */
+  timeline: readonly TimelineEntry[];
+  answers: readonly AnswerOfPerson[];
+  home: string;
+  here: string;
+  role: 'viewer' | 'editor' | 'owner';
+  form: FormState;
+};
+
 function back(c: Context<ScreenEnv>, text: string) {
   return redirectWith(c, `${peoplePath(c)}/${c.req.param('id')}`, text);
 }
 
 /** Lifts blocks and bounces. Only the person can undo their own unsubscribe. */
-function BlockButton({ person: { suppressions }, here }: { person: FoundPerson; here: string }) {
+function BlockButton({ person: { suppressions }, here }: Shown) {
   const isSuppressed = suppressions.length > 0;
   if (isSuppressed && suppressions.every(isOwnUnsubscribe)) return null;
   return (
@@ -222,13 +230,7 @@ function BlockButton({ person: { suppressions }, here }: { person: FoundPerson; 
   );
 }
 
-type ActivityProps = {
-  timeline: readonly TimelineEntry[];
-  answers: readonly AnswerOfPerson[];
-  home: string;
-};
-
-const Activity = ({ timeline, answers, home }: ActivityProps) => (
+const Activity = ({ timeline, answers, home }: Shown) => (
   <Part id="timeline" title="Activity" sub="Newest first">
     {timeline.length === 0 ? (
       <EmptyState title="No activity yet">
@@ -248,7 +250,7 @@ type EntryProps = { entry: TimelineEntry; home: string; answer: AnswerOfPerson |
 
 function Entry({ entry, home, answer }: EntryProps) {
   const { what, reason_code: code, survey_id: survey, round } = entry;
-  const { kind, text, icon } = { ...steps[what], ...specialSteps[what]?.[code ?? ''] };
+  const { kind, text, icon } = steps[`${what} ${code}`] ?? steps[what];
   const isAnswer = answer !== undefined && what.startsWith('answer');
   const tone = isAnswer
     ? `is-${answer.category}`
@@ -320,7 +322,7 @@ function More({ entry, home }: { entry: TimelineEntry; home: string }) {
 
 const maxSteps = 5;
 
-function Scores({ answers }: { answers: readonly AnswerOfPerson[] }) {
+function Scores({ answers }: Shown) {
   const shown = answers.slice(0, maxSteps).reverse();
   if (shown.length < 2) return null;
   const points = shown.map(({ type, score, category }, at) => ({
@@ -357,9 +359,7 @@ function Scores({ answers }: { answers: readonly AnswerOfPerson[] }) {
   );
 }
 
-type PropertiesProps = { person: FoundPerson; here: string; form: FormState; mayChange: boolean };
-
-function Properties({ person, here, form, mayChange }: PropertiesProps) {
+function Properties({ person, here, role, form }: Shown) {
   const { name, language, properties } = person;
   // The property `language` says the same as the language of the person, which is shown already.
   const facts = Object.entries(properties)
@@ -369,7 +369,7 @@ function Properties({ person, here, form, mayChange }: PropertiesProps) {
   return (
     <Part id="details" title="Properties">
       <Facts facts={[...facts, ['Language', language ?? <span class="soft">unknown</span>]]} />
-      {mayChange ? (
+      {role === 'viewer' ? null : (
         <details class="reveal" open={isInvalid}>
           <summary>Edit</summary>
           <form method="post" action={here} class="stack">
@@ -395,21 +395,13 @@ function Properties({ person, here, form, mayChange }: PropertiesProps) {
             <Submit>Save</Submit>
           </form>
         </details>
-      ) : null}
+      )}
     </Part>
   );
 }
 
-type EmailsProps = {
-  person: FoundPerson;
-  timeline: readonly TimelineEntry[];
-  here: string;
-  form: FormState;
-  mayRecord: boolean;
-};
-
-function Emails({ person, timeline, here, form, mayRecord }: EmailsProps) {
-  const { suppressions, suppressed } = person;
+function Emails({ person: { suppressions, suppressed }, timeline, here, role, form }: Shown) {
+  const mayRecord = role === 'owner';
   const hasUnsubscribed = suppressions.some(isOwnUnsubscribe);
   const times = (...whats: TimelineEntry['what'][]) =>
     timeline.filter(({ what }) => whats.includes(what)).length;
@@ -451,18 +443,17 @@ function Emails({ person, timeline, here, form, mayRecord }: EmailsProps) {
 }
 
 const suppressedStates = {
-  unsubscribed: { kind: 'warning', text: 'Unsubscribed' },
-  bounced: { kind: 'failed', text: 'Bounced' },
-  blocked: { kind: 'skipped', text: 'Blocked' },
-} as const;
+  unsubscribed: <State kind="warning">Unsubscribed</State>,
+  bounced: <State kind="failed">Bounced</State>,
+  blocked: <State kind="skipped">Blocked</State>,
+};
 
-export const Suppressed = ({ why }: { why: SuppressedAs }) => (
-  <State kind={suppressedStates[why].kind}>{suppressedStates[why].text}</State>
-);
+export const Suppressed = ({ why }: { why: SuppressedAs }) => suppressedStates[why];
 
 type Step = { kind: StateKind; text: string; icon: IconName };
 
-const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
+/** By event, and by its `reason_code` where that tells more. */
+const steps: Readonly<Record<TimelineEntry['what'], Step> & Record<string, Step>> = {
   added: { kind: 'fine', text: 'Added to the survey', icon: 'user-plus' },
   claimed: { kind: 'waiting', text: 'Waiting to be sent', icon: 'send' },
   sending: { kind: 'waiting', text: 'Sending', icon: 'send' },
@@ -480,21 +471,20 @@ const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   reply_unknown: { kind: 'warning', text: 'Reply, outcome unknown', icon: 'reply' },
   delivered: { kind: 'fine', text: 'Delivered to a webhook', icon: 'webhook' },
   not_delivered: { kind: 'failed', text: 'Not delivered to a webhook', icon: 'webhook' },
+  'not_delivered pending': {
+    kind: 'waiting',
+    text: 'Waiting for delivery to a webhook',
+    icon: 'webhook',
+  },
+  'not_delivered skipped': {
+    kind: 'skipped',
+    text: 'Not delivered: the webhook was off',
+    icon: 'webhook',
+  },
   unsubscribed: { kind: 'warning', text: 'Unsubscribed', icon: 'x' },
+  'unsubscribed by_hand': { kind: 'skipped', text: 'Blocked by a member', icon: 'x' },
   bounced: { kind: 'failed', text: 'Bounced: the mailbox does not exist', icon: 'triangle-alert' },
   allowed: { kind: 'fine', text: 'Unblocked', icon: 'shield-check' },
-};
-
-const specialSteps: Partial<
-  Record<TimelineEntry['what'], Readonly<Record<string, Partial<Step>>>>
-> = {
-  not_delivered: {
-    pending: { kind: 'waiting', text: 'Waiting for delivery to a webhook' },
-    skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
-  },
-  unsubscribed: { by_hand: { kind: 'skipped', text: 'Blocked by a member' } },
-  allowed: {
-    own_wish: { kind: 'fine', text: 'Subscribed again' },
-    consent: { kind: 'fine', text: 'Consent renewed' },
-  },
+  'allowed own_wish': { kind: 'fine', text: 'Subscribed again', icon: 'shield-check' },
+  'allowed consent': { kind: 'fine', text: 'Consent renewed', icon: 'shield-check' },
 };

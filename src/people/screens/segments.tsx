@@ -23,7 +23,7 @@ import { Icon } from '../../web/app/icon.tsx';
 import { counted, DataTable, EmptyState, Live } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { languageChoices } from '../../web/language.ts';
-import { previewPeople } from '../directory.ts';
+import { type Person, previewPeople } from '../directory.ts';
 import {
   type Condition,
   FilterInput,
@@ -58,7 +58,7 @@ export const segmentScreens = ({ db }: { db: Db }) =>
 
     .get('/new', (c) => {
       requireRole(c, 'editor');
-      return showBuilder(c, db, { rows: rowsOfQuery(c) ?? [emptyRow], name: c.req.query('name') });
+      return showBuilder(c, db, { rows: rowsIn(c.req.query()), name: c.req.query('name') });
     })
 
     .post('/new', (c) => saveSegment(c, db))
@@ -68,8 +68,9 @@ export const segmentScreens = ({ db }: { db: Db }) =>
     .get('/:id/edit', async (c) => {
       requireRole(c, 'editor');
       const segment = await segmentOf(c, db);
-      const rows = rowsOfQuery(c) ?? rowsOf(segment.filter);
-      return showBuilder(c, db, { segment, rows, name: c.req.query('name') ?? segment.name });
+      const { name = segment.name, ...typed } = c.req.query();
+      const rows = 'field_0' in typed ? rowsIn(typed) : rowsOf(segment.filter);
+      return showBuilder(c, db, { segment, rows, name });
     })
 
     .post('/:id/edit', async (c) => {
@@ -120,9 +121,7 @@ async function readFrame(c: Context<ScreenEnv>, db: Db, current?: string) {
   };
 }
 
-type TabsProps = { path: string; current: 'people' | 'segments' };
-
-export const PeopleTabs = ({ path, current }: TabsProps) => (
+export const PeopleTabs = ({ path, current }: { path: string; current: 'people' | 'segments' }) => (
   <nav class="tabs" aria-label="People">
     <a href={path} aria-current={current === 'people' ? 'page' : undefined}>
       Everybody
@@ -268,9 +267,7 @@ async function readNames(db: Db, orgId: string) {
   return { surveys, tags };
 }
 
-type ConditionsProps = { filter: PeopleFilter; names: Names };
-
-const Conditions = ({ filter, names }: ConditionsProps) =>
+const Conditions = ({ filter, names }: { filter: PeopleFilter; names: Names }) =>
   filter.all.length === 0 ? (
     <>everybody</>
   ) : (
@@ -326,12 +323,6 @@ export const builderQuery = (filter: PeopleFilter) =>
     ]),
   );
 
-/** Undefined if the query has no rows. */
-function rowsOfQuery(c: Context<ScreenEnv>): Row[] | undefined {
-  const query = c.req.query();
-  return 'field_0' in query ? rowsIn(query) : undefined;
-}
-
 function rowsIn(fields: Readonly<Record<string, unknown>>): Row[] {
   const text = (name: string) => {
     const value = fields[name];
@@ -350,11 +341,11 @@ function rowsIn(fields: Readonly<Record<string, unknown>>): Row[] {
 const fieldOf = ({ field, property }: Row) =>
   field === 'property' ? propertyPrefix + property : field;
 
-const conditionOf = (row: Row) => ({
-  field: fieldOf(row),
-  op: row.op === 'missing' ? 'exists' : row.op,
-  ...(row.op === 'missing' ? { value: false } : row.op === 'exists' ? {} : { value: row.value }),
-});
+function conditionOf(row: Row) {
+  const field = fieldOf(row);
+  if (row.op === 'missing') return { field, op: 'exists', value: false };
+  return { field, op: row.op, value: row.op === 'exists' ? true : row.value };
+}
 
 const isBlank = ({ field, property, value }: Row) =>
   (field === '' || field === 'property') && property === '' && value === '';
@@ -382,18 +373,20 @@ function errorText(row: Row, key: string, message: string): string {
   return `${capital(message.replace(/:.*/s, ''))}.`;
 }
 
-const BuilderForm = v.looseObject({ name: v.optional(v.string(), '') });
+const BuilderForm = v.looseObject({
+  name: v.optional(v.string(), ''),
+  do: v.optional(v.string(), 'save'),
+});
 
 async function saveSegment(c: Context<ScreenEnv>, db: Db, segment?: Segment) {
   const editor = requireRole(c, 'editor');
-  const { values = { name: '' } } = await readForm(c, BuilderForm);
+  const { values = { name: '', do: 'save' } } = await readForm(c, BuilderForm);
   const ifMatch = await readVersion(c);
   const rows = rowsIn(values);
-  const { name } = values;
-  const { do: action = 'save' } = values as { do?: unknown };
+  const { name, do: action } = values;
   const again = (change: Partial<Building>) =>
     showBuilder(c, db, { segment, name, rows, version: ifMatch?.[0], ...change });
-  const removed = /^remove_(\d+)$/.exec(String(action))?.[1];
+  const removed = /^remove_(\d+)$/.exec(action)?.[1];
   if (removed !== undefined) return await again({ rows: rows.toSpliced(Number(removed), 1) });
   if (action === 'count') return await again({});
   if (action === 'add') {
@@ -685,9 +678,9 @@ function Preview({ preview, people, all }: PreviewProps) {
         act={all ? <a href={all}>Show in People</a> : <span class="sub">The newest ones</span>}
       >
         <ul class="stack tight">
-          {preview?.people.map(({ id, email, name }) => (
+          {preview?.people.map((person) => (
             <li>
-              <PersonLink person={{ id, email, name }} path={people} />
+              <PersonLink person={person} path={people} />
             </li>
           ))}
         </ul>
@@ -696,10 +689,7 @@ function Preview({ preview, people, all }: PreviewProps) {
   );
 }
 
-type PersonLinkProps = {
-  person: { id: string; email: string; name: string | null };
-  path: string;
-};
+type PersonLinkProps = { person: Pick<Person, 'id' | 'email' | 'name'>; path: string };
 
 export const PersonLink = ({ person: { id, email, name }, path }: PersonLinkProps) => (
   <div class="person">
