@@ -52,6 +52,12 @@ export type RefusalKind = keyof typeof statusOf;
 
 export const notFound = (what: string) => new Refusal('not_found', `${what} not found`);
 
+/** Returns the value, or refuses with 404 if there is none. */
+export function orNotFound<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw notFound(what);
+  return value;
+}
+
 export const unavailable = (message: string, extras?: Extras) =>
   new Refusal('unavailable', message, extras);
 

@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts';
+import { orNotFound } from '../errors.ts';
 import { one, type Part, type Sql, whenDiskFull } from '../lib/db/db.ts';
 import type { KeyParts } from './rules.ts';
 
@@ -75,8 +75,7 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
 export async function getKey(sql: Sql, orgId: string, id: string): Promise<ListedKey> {
   const [key] = await sql<ListedKey[]>`
     select ${fields(sql)} from api_keys where org_id = ${orgId} and id = ${id}`;
-  if (!key) throw notFound('key');
-  return key;
+  return orNotFound(key, 'key');
 }
 
 /** Returns undefined if the key is unknown or already revoked. */

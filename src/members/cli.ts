@@ -7,7 +7,7 @@ import {
   optionalOrgOption,
   orgOption,
 } from '../command-tools.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { orNotFound, Refusal } from '../errors.ts';
 import {
   type Command,
   columns,
@@ -120,9 +120,8 @@ const reset = databaseCommand({
   async run(db, { email, codes, sso }, { config }) {
     const publicUrl = await getPublicUrl(db, config);
     const link = await createResetLink({ db, publicUrl }, commandActor(), email);
-    const member = await findCredentials(db, email);
-    if (!member) throw notFound('member');
-    const own = { memberId: member.id, actor: commandActor() };
+    const { id: memberId } = orNotFound(await findCredentials(db, email), 'member');
+    const own = { memberId, actor: commandActor() };
     if (codes) await turnOffCodes(db, own);
     if (sso) await unlinkSso(db, own);
     return { data: link, text: `${link.url}\n\nThe link works once, within an hour.` };
@@ -149,8 +148,5 @@ async function getPublicUrl(sql: Sql, config: Config): Promise<string> {
   );
 }
 
-async function getMember(sql: Sql, orgId: string, email: string) {
-  const member = await findMemberRoleByEmail(sql, orgId, email);
-  if (!member) throw notFound('member');
-  return member;
-}
+const getMember = async (sql: Sql, orgId: string, email: string) =>
+  orNotFound(await findMemberRoleByEmail(sql, orgId, email), 'member');

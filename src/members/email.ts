@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { changesOf } from '../audit/acts.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { orNotFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
@@ -62,15 +62,14 @@ export async function changeEmail(db: Db, { memberId, actor }: OwnAccount, token
     await lockMember(tx, memberId);
     const link = await consumeLink(tx, 'email', hashToken(token));
     if (!link?.email || link.memberId !== memberId) throw linkGone();
-    const member = await findCredentialsById(tx, memberId);
-    if (!member) throw notFound('account');
+    const member = orNotFound(await findCredentialsById(tx, memberId), 'account');
     await deleteMemberLinks(tx, memberId);
     const { email } = link;
     await tx`
       update members
       set email = ${email}, email_proved_at = now()
       where id = ${memberId}`.catch(refuseTaken);
-    const details = { changes: changesOf({ email: member.email }, { email }) };
+    const details = { changes: changesOf(member, { email }) };
     const act = { memberId, actor, act: 'member.email_changed', details } as const;
     await recordAccountAct(tx, { ...act, noticeTo: member.email });
   });

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { type Actor, recordAct } from '../audit/acts.ts';
-import { notFound } from '../errors.ts';
+import { orNotFound } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
@@ -55,10 +55,9 @@ export async function createResetLink(
   actor: Actor,
   email: string,
 ): Promise<{ url: string }> {
-  const member = await findCredentials(db, email);
-  if (!member) throw notFound('member');
+  const { id } = orNotFound(await findCredentials(db, email), 'member');
   const link = { actor, provesEmail: false };
-  const { token } = await inTransaction(db, (tx) => insertReset(tx, member.id, link));
+  const { token } = await inTransaction(db, (tx) => insertReset(tx, id, link));
   return { url: `${publicUrl}/reset/${token}` };
 }
 

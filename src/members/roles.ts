@@ -1,5 +1,5 @@
 import { type Actor, changesOf, recordAct } from '../audit/acts.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { notFound, orNotFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { lockOrganization } from '../organizations/queries.ts';
 import type { Role } from '../sessions/session.ts';
@@ -48,9 +48,7 @@ export async function removeMember(db: Db, writer: OwnerWriter, memberId: string
 /** Serializes role changes, so that two owners cannot remove each other at the same moment. */
 async function lockMember(tx: Sql, orgId: string, memberId: string) {
   await lockOrganization(tx, orgId);
-  const member = await findMemberRole(tx, orgId, memberId);
-  if (!member) throw notFound('member');
-  return member;
+  return orNotFound(await findMemberRole(tx, orgId, memberId), 'member');
 }
 
 async function keepOneOwner(tx: Sql, orgId: string) {

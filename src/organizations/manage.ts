@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Actor, changesOf, recordAct, type Writer } from '../audit/acts.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { orNotFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { isLanguage, isTimeZone } from '../lib/validation/parse.ts';
@@ -45,8 +45,7 @@ export async function changeOrganization(
   const { orgId } = writer;
   const logo = file ? readLogo(file) : file;
   return await inTransaction(db, async (tx) => {
-    const before = await lockOrganization(tx, orgId);
-    if (!before) throw notFound('organization');
+    const before = orNotFound(await lockOrganization(tx, orgId), 'organization');
     refuseOtherVersion(versionOfOrganization(before), ifMatch);
     const { slug, ...settings } = change;
     await refuseUnknownZone(tx, settings);

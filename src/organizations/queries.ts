@@ -1,4 +1,4 @@
-import { notFound, Refusal } from '../errors.ts';
+import { notFound, orNotFound, Refusal } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 
 /** Locks the organization until the transaction ends. */
@@ -153,9 +153,7 @@ async function findOrganization(sql: Sql, orgId: string): Promise<OrganizationRo
 }
 
 export async function getOrganization(sql: Sql, orgId: string): Promise<OrganizationRow> {
-  const organization = await findOrganization(sql, orgId);
-  if (!organization) throw notFound('organization');
-  return organization;
+  return orNotFound(await findOrganization(sql, orgId), 'organization');
 }
 
 type SendSettings = {

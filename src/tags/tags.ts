@@ -1,5 +1,5 @@
 import { type AuditedAct, changesOf, recordAct, type Writer } from '../audit/acts.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { orNotFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Part, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { maxTags, type OrgId } from '../limits.ts';
@@ -8,6 +8,7 @@ import { refuseAtLimit } from '../organizations/queries.ts';
 export const defaultTagColor = '#5b6b8c';
 
 type TagInput = { name: string; color?: string | undefined };
+export type TagRow = { id: string; name: string; color: string; created_at: Date };
 
 export async function createTag(
   db: Db,
@@ -72,10 +73,7 @@ export async function changeTag(
         where org_id = ${writer.orgId} and id = ${id}
         returning id, name, color, created_at`.catch(refuseDuplicate(name ?? '')),
     );
-    const changes = changesOf(
-      { name: before.name, color: before.color },
-      { name: changed.name, color: changed.color },
-    );
+    const changes = changesOf(before, { name: changed.name, color: changed.color });
     if (Object.keys(changes).length > 0) {
       await recordTag(tx, writer, { act: 'tag.changed', tag: changed, details: { changes } });
     }
@@ -85,11 +83,11 @@ export async function changeTag(
 
 export async function deleteTag(db: Db, writer: Writer, id: string): Promise<TagRow> {
   return await inTransaction(db, async (tx) => {
-    const [tag] = await tx<TagRow[]>`
+    const [deleted] = await tx<TagRow[]>`
       delete from tags
       where org_id = ${writer.orgId} and id = ${id}
       returning id, name, color, created_at`;
-    if (!tag) throw notFound('tag');
+    const tag = orNotFound(deleted, 'tag');
     await recordTag(tx, writer, { act: 'tag.deleted', tag });
     return tag;
   });
@@ -109,10 +107,7 @@ const refuseDuplicate =
     });
   };
 
-type NewTag = { name: string; color: string };
-export type TagRow = NewTag & { id: string; created_at: Date };
-
-export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<TagRow> {
+export async function insertTag(sql: Sql, orgId: string, tag: Pick<TagRow, 'name' | 'color'>) {
   return one(
     await sql<TagRow[]>`
       insert into tags (org_id, name, color)
@@ -121,18 +116,12 @@ export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<T
   );
 }
 
-export async function getTag(
-  sql: Sql,
-  orgId: string,
-  id: string,
-  { lock = false } = {},
-): Promise<TagRow> {
+export async function getTag(sql: Sql, orgId: string, id: string, { lock = false } = {}) {
   const [tag] = await sql<TagRow[]>`
     select id, name, color, created_at
     from tags
     where org_id = ${orgId} and id = ${id} ${lock ? sql`for no key update` : sql``}`;
-  if (!tag) throw notFound('tag');
-  return tag;
+  return orNotFound(tag, 'tag');
 }
 
 export const versionOfTag = (tag: TagRow) => versionOf(tag, ['name', 'color']);
