@@ -6,7 +6,7 @@ import type { Db } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireProvedOwner, requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { Confirm, FormErrors, Part, Secret, State, Time } from '../web/app/badges.tsx';
+import { Confirm, FormErrors, LastUsed, Part, Secret, State, Time } from '../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../web/app/flash.ts';
 import {
   Choice,
@@ -16,7 +16,6 @@ import {
   readForm,
   Select,
   SubmitOrCancel,
-  statusOf,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
 import { renderSettings, settingPath } from '../web/app/settings-screen.tsx';
@@ -34,6 +33,7 @@ const NewKeyForm = v.object({
 
 /** The key that was just created. Its text is shown only once. */
 const NewKey = v.object({ id: v.string(), name: v.string(), key: v.string() });
+
 /** The page of API keys in the settings, for owners. */
 export const keyScreens = (tools: KeyScreenTools) =>
   new Hono<ScreenEnv>()
@@ -117,12 +117,7 @@ function showForm(c: Context<ScreenEnv>, form = emptyForm()) {
       <SubmitOrCancel button="Create key" cancel={listPath(c)} />
     </form>
   );
-  return renderSettings(c, {
-    setting: 'api-keys',
-    title: 'New API Key',
-    body,
-    status: statusOf(form),
-  });
+  return renderSettings(c, { setting: 'api-keys', title: 'New API Key', body, form });
 }
 
 const permission = { read: 'Read', write: 'Read and write' } as const;
@@ -196,11 +191,7 @@ function cellsOf(key: ListedKey, here: string) {
       <span class="mono sub block">ask_live_{key.public_id}…</span>
     </>,
     permission[key.permission],
-    key.last_used_at ? (
-      <Time at={key.last_used_at} show="ago" />
-    ) : (
-      <span class="soft none">Never</span>
-    ),
+    <LastUsed at={key.last_used_at} />,
     <Time at={key.created_at} show="day" />,
     <Expiry {...key} />,
     isRevoked(key) ? null : (

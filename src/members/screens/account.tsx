@@ -1,8 +1,7 @@
 import { type Context, Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { actorOf } from '../../audit/acts.ts';
-import { notFound, Refusal } from '../../errors.ts';
+import { notFound, orNotFound, Refusal } from '../../errors.ts';
 import { clientAddress } from '../../lib/http/client-address.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { type ListedSession, listSessions } from '../../sessions/queries.ts';
@@ -10,13 +9,13 @@ import {
   type MemberEnv,
   recentProof,
   requireRecentProof,
-  type SignedInMember,
   signedIn,
 } from '../../sessions/session.ts';
 import {
   Confirm,
   CopyButton,
   FormErrors,
+  LastUsed,
   Notice,
   Part,
   State,
@@ -31,11 +30,10 @@ import {
   readForm,
   Submit,
   SubmitOrCancel,
-  statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { counted, DataTable } from '../../web/app/lists.tsx';
-import { renderScreen } from '../../web/app/screen.tsx';
+import { renderScreen, type Screen } from '../../web/app/screen.tsx';
 import { QrCode } from '../../web/qr-code.tsx';
 import {
   type AccountProofs,
@@ -69,7 +67,7 @@ import {
 import { validatePassword } from '../password.ts';
 import { consumeHandshake, type MemberTools, setHandshake } from '../sign-in.ts';
 import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
-import { CodeForm, getRelyingParty, PasskeyForm } from './sign-in.tsx';
+import { CodeForm, getPasskeyTools, PasskeyForm } from './sign-in.tsx';
 
 const NameForm = v.object({ name: NameField });
 
@@ -120,9 +118,11 @@ async function setPassword(c: Context<MemberEnv>, tools: MemberTools) {
   return await showAccount(c, tools, { password: await withFieldError(c, errors) });
 }
 
-type InvalidForms = { name?: FormState; password?: FormState };
-
-async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: InvalidForms = {}) {
+async function showAccount(
+  c: Context<MemberEnv>,
+  tools: MemberTools,
+  forms: { name?: FormState; password?: FormState } = {},
+) {
   const { member } = c.var;
   const { byPassword } = tools.settings.signIn;
   const [proofs, passkeys, sessions] = await Promise.all([
@@ -133,14 +133,8 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: Inv
   const body = (
     <>
       <div class="grid half level">
-        <ProfilePart member={member} pending={proofs.pendingEmail} form={forms.name} />
-        {byPassword ? (
-          <PasswordPart
-            email={member.email}
-            hasPassword={proofs.hasPassword}
-            form={forms.password}
-          />
-        ) : null}
+        <ProfilePart {...member} proofs={proofs} form={forms.name} />
+        {byPassword ? <PasswordPart {...member} proofs={proofs} form={forms.password} /> : null}
         {byPassword ? <CodesPart proofs={proofs} /> : null}
         <PasskeysPart
           passkeys={passkeys}
@@ -150,17 +144,18 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: Inv
       <SessionsPart sessions={sessions} current={member.sessionId} />
     </>
   );
-  const status = forms.name || forms.password ? 422 : 200;
-  return renderScreen(c, { title: 'Account', section: 'account', body, status });
+  const form = forms.name ?? forms.password;
+  return renderScreen(c, { title: 'Account', section: 'account', body, form });
 }
 
-type ProfilePartProps = {
-  member: SignedInMember;
-  pending: string | null;
+type FormPartProps = {
+  name: string;
+  email: string;
+  proofs: AccountProofs;
   form: FormState | undefined;
 };
 
-function ProfilePart({ member: { name, email }, pending, form = emptyForm() }: ProfilePartProps) {
+function ProfilePart({ name, email, proofs, form = emptyForm() }: FormPartProps) {
   return (
     <Part id="profile" title="Profile">
       <form method="post" action="/account/name" class="card stack narrow">
@@ -187,18 +182,17 @@ function ProfilePart({ member: { name, email }, pending, form = emptyForm() }: P
         </div>
         <LinkButton href="/account/email" text="Change email" />
       </div>
-      {pending ? (
+      {proofs.pendingEmail ? (
         <p class="sub">
-          Waiting for confirmation of <bdi>{pending}</bdi>. Open the link in the email sent there.
+          Waiting for confirmation of <bdi>{proofs.pendingEmail}</bdi>. Open the link in the email
+          sent there.
         </p>
       ) : null}
     </Part>
   );
 }
 
-type PasswordPartProps = { email: string; hasPassword: boolean; form: FormState | undefined };
-
-function PasswordPart({ email, hasPassword, form = emptyForm() }: PasswordPartProps) {
+function PasswordPart({ email, proofs: { hasPassword }, form = emptyForm() }: FormPartProps) {
   return (
     <Part id="password" title="Password">
       <p class="sub">
@@ -285,7 +279,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
             cells: [
               <bdi>{name}</bdi>,
               <Time at={created_at} show="day" />,
-              used_at ? <Time at={used_at} show="ago" /> : <span class="soft none">Never</span>,
+              <LastUsed at={used_at} />,
               <LinkButton
                 href={`/account/passkeys/${id}/remove`}
                 text="Remove"
@@ -434,15 +428,11 @@ const passkeyScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .use(recentProof)
     .get('/new', (c) => {
-      getRelyingParty(tools);
+      getPasskeyTools(tools);
       return showNewPasskey(c);
     })
     .post('/options', async (c) => {
-      const { db } = tools;
-      const options = await createRegistrationOptions(
-        { db, relyingParty: getRelyingParty(tools) },
-        c.var.member,
-      );
+      const options = await createRegistrationOptions(getPasskeyTools(tools), c.var.member);
       const data = { challenge: options.challenge, adds: c.var.member.sessionId };
       setHandshake(c, tools, { kind: 'passkey', data });
       c.header('Cache-Control', 'no-store');
@@ -452,11 +442,11 @@ const passkeyScreens = (tools: MemberTools) =>
     .get('/:id/remove', async (c) => {
       const passkeys = await listPasskeys(tools.db, c.var.member.id);
       const passkey = passkeys.find(({ id }) => id === c.req.param('id'));
-      if (!passkey) throw notFound('passkey');
+      const { id, name } = orNotFound(passkey, 'passkey');
       return showConfirm(c, {
-        title: `Remove the passkey “${passkey.name}”`,
+        title: `Remove the passkey “${name}”`,
         text: 'You can no longer sign in with it. Delete it on your device too.',
-        action: `/account/passkeys/${passkey.id}/remove`,
+        action: `/account/passkeys/${id}/remove`,
         button: 'Remove',
       });
     })
@@ -472,14 +462,14 @@ const passkeyScreens = (tools: MemberTools) =>
 
 /** The browser's answer only counts in the session that requested it. */
 async function addNewPasskey(c: Context<MemberEnv>, tools: MemberTools) {
-  const relyingParty = getRelyingParty(tools);
+  const passkeyTools = getPasskeyTools(tools);
   const pending = await consumeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
   const form = await readForm(c, NewPasskeyForm);
   if (form.errors) return showNewPasskey(c, form);
   const { name, credential } = form.values;
   if (pending?.adds === c.var.member.sessionId) {
     const answer = { credential, challenge: pending.challenge, name };
-    if (await addPasskey({ db: tools.db, relyingParty }, ownAccount(c), answer))
+    if (await addPasskey(passkeyTools, ownAccount(c), answer))
       return redirectToAccount(c, 'Passkey added. You can now sign in with it.');
   }
   const text = 'The passkey was not accepted. Try again.';
@@ -640,11 +630,9 @@ const ownAccount = (c: Context<MemberEnv>): OwnAccount => ({
 
 const redirectToAccount = (c: Context, text: string) => redirectWith(c, '/account', text);
 
-type BelowAccount = { title: string; body: Child; form?: FormState };
-
-function renderAccount(c: Context, { form = emptyForm(), ...page }: BelowAccount) {
+function renderAccount(c: Context, page: Pick<Screen, 'title' | 'body' | 'form'>) {
   const trail = [{ text: 'Account', href: '/account' }];
-  return renderScreen(c, { ...page, section: 'account', trail, status: statusOf(form) });
+  return renderScreen(c, { ...page, section: 'account', trail });
 }
 
 type ConfirmScreen = { title: string; text: string; action: string; button: string };

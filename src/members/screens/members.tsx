@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { capital, notFound, Refusal, whenRefused } from '../../errors.ts';
+import { capital, orNotFound, Refusal, whenRefused } from '../../errors.ts';
 import { OneOf } from '../../lib/cli/command.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import { idParam } from '../../lib/validation/parse.ts';
@@ -14,7 +14,16 @@ import {
   type ScreenEnv,
   withNext,
 } from '../../sessions/session.ts';
-import { Avatar, Confirm, FormErrors, OnOff, Part, Secret, Time } from '../../web/app/badges.tsx';
+import {
+  Avatar,
+  Confirm,
+  FormErrors,
+  LastUsed,
+  OnOff,
+  Part,
+  Secret,
+  Time,
+} from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   Choice,
@@ -25,7 +34,6 @@ import {
   Select,
   Submit,
   SubmitOrCancel,
-  statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { ActMenu, counted, DataTable } from '../../web/app/lists.tsx';
@@ -46,7 +54,6 @@ import {
   findCredentials,
   findLink,
   findMemberRole,
-  type ListedMember,
   type LiveLink,
   listInvitations,
   listMembers,
@@ -61,15 +68,14 @@ const roleMeanings = {
   editor: 'Also creates and sends surveys, releases responses and manages webhooks.',
   owner: 'Also manages API keys, members, settings, data erasure and the audit log.',
 } as const;
-const roles = ['viewer', 'editor', 'owner'] as const;
-const roleOptions = roles.map((role) => ({
+const roleOptions = Object.entries(roleMeanings).map(([role, help]) => ({
   value: role,
   text: capital(role),
-  help: roleMeanings[role],
+  help,
 }));
 
-const RoleForm = v.object({ role: OneOf(roles) });
-const InviteForm = v.object({ email: EmailField, role: OneOf(roles) });
+const RoleForm = v.object({ role: OneOf(['viewer', 'editor', 'owner']) });
+const InviteForm = v.object({ email: EmailField, ...RoleForm.entries });
 const InvitationUrl = v.object({ url: v.string() });
 
 /** Settings, Members, for owners. */
@@ -84,20 +90,16 @@ export const memberScreens = (tools: MemberTools) =>
       // An owner who sees the link could join as the invited person. Operators are trusted.
       const isShown = c.var.member.isOperator;
       const invitation = { ...form.values, isShown };
-      const invited = await inviteMember({ ...tools, mails: true }, owner, invitation).catch(
-        invitationError,
-      );
+      const inviting = inviteMember({ ...tools, mails: true }, owner, invitation);
+      const invited = await inviting.catch(invitationError);
       if (typeof invited === 'string') {
         return await showList(c, tools, await withFieldError(c, { email: invited }));
       }
       if (isShown) setOneTimeSecret(c, tools.secrets, owner, { url: invited.url });
-      return redirectWith(
-        c,
-        listPath(c),
-        tools.mailbox
-          ? 'Invitation created, but not sent, because no mail server is configured. Ask an operator of this server for its link, which is in the built-in mailbox.'
-          : 'Invitation sent.',
-      );
+      const text = tools.mailbox
+        ? 'Invitation created, but not sent, because no mail server is configured. Ask an operator of this server for its link, which is in the built-in mailbox.'
+        : 'Invitation sent.';
+      return redirectWith(c, listPath(c), text);
     })
 
     .get('/:id/role', async (c) => showRole(c, await getMember(c, tools)))
@@ -123,12 +125,15 @@ export const memberScreens = (tools: MemberTools) =>
     .get('/invitations/:id/withdraw', async (c) => {
       const { orgId } = requireProvedOwner(c);
       const id = idParam(c, 'invitation');
-      const invitation = (await listInvitations(tools.db, orgId)).find((each) => each.id === id);
-      if (!invitation) throw notFound('invitation');
+      const pending = await listInvitations(tools.db, orgId);
+      const { email } = orNotFound(
+        pending.find((each) => each.id === id),
+        'invitation',
+      );
       const action = `${listPath(c)}/invitations/${id}/withdraw`;
       const body = (
         <Confirm action={action} button="Withdraw" cancel={listPath(c)}>
-          <p>The link in the invitation of {invitation.email} stops working.</p>
+          <p>The link in the invitation of {email} stops working.</p>
         </Confirm>
       );
       return renderSettings(c, { setting: 'members', title: 'Withdraw invitation', body });
@@ -150,9 +155,7 @@ const redirectToList = (c: Context<ScreenEnv>, { id }: MemberRole, text: string)
 /** Requires the proof when the page opens, so that a later redirect cannot lose input. */
 async function getMember(c: Context<ScreenEnv>, { db }: MemberTools): Promise<MemberRole> {
   const { orgId } = requireProvedOwner(c);
-  const member = await findMemberRole(db, orgId, idParam(c, 'member'));
-  if (!member) throw notFound('member');
-  return member;
+  return orNotFound(await findMemberRole(db, orgId, idParam(c, 'member')), 'member');
 }
 
 function showRole(c: Context<ScreenEnv>, { name, role }: MemberRole, form = emptyForm()) {
@@ -164,8 +167,7 @@ function showRole(c: Context<ScreenEnv>, { name, role }: MemberRole, form = empt
       <SubmitOrCancel button="Change role" cancel={listPath(c)} />
     </form>
   );
-  const title = `Change the role of ${name}`;
-  return renderSettings(c, { setting: 'members', title, body, status: statusOf(form) });
+  return renderSettings(c, { setting: 'members', title: `Change the role of ${name}`, body, form });
 }
 
 function showRemove(c: Context<ScreenEnv>, { id, name }: MemberRole, form = emptyForm()) {
@@ -178,12 +180,7 @@ function showRemove(c: Context<ScreenEnv>, { id, name }: MemberRole, form = empt
       </p>
     </Confirm>
   );
-  return renderSettings(c, {
-    setting: 'members',
-    title: `Remove ${name}`,
-    body,
-    status: statusOf(form),
-  });
+  return renderSettings(c, { setting: 'members', title: `Remove ${name}`, body, form });
 }
 
 async function showList(
@@ -219,8 +216,32 @@ async function showList(
             { head: 'Last seen', before: 'Seen ' },
             actionColumn,
           ]}
-          rows={members.map((member) => ({
-            cells: memberCells(member, { path, isReader: member.id === owner.memberId }),
+          rows={members.map(({ id, name, email, role, has_second_step, last_used_at }) => ({
+            cells: [
+              <span class="person">
+                <Avatar name={name} />
+                <span>
+                  <bdi>{name}</bdi>
+                  {id === owner.memberId ? <span class="soft"> (you)</span> : null}
+                  <span class="sub block">
+                    <bdi>{email}</bdi>
+                  </span>
+                </span>
+              </span>,
+              capital(role),
+              <OnOff on={has_second_step} />,
+              <LastUsed at={last_used_at} />,
+              <ActMenu about={name}>
+                <li>
+                  <a href={`${path}/${id}/role`}>Change role</a>
+                </li>
+                <li>
+                  <a class="danger" href={`${path}/${id}/remove`}>
+                    Remove
+                  </a>
+                </li>
+              </ActMenu>,
+            ],
           }))}
         />
         <p class="sub">{counted(members.length, 'member')}</p>
@@ -268,38 +289,7 @@ async function showList(
       </Part>
     </>
   );
-  return await renderSettings(c, { setting: 'members', body, status: statusOf(form) });
-}
-
-function memberCells(
-  { id, name, email, role, has_second_step, last_used_at }: ListedMember,
-  { path, isReader }: { path: string; isReader: boolean },
-) {
-  return [
-    <span class="person">
-      <Avatar name={name} />
-      <span>
-        <bdi>{name}</bdi>
-        {isReader ? <span class="soft"> (you)</span> : null}
-        <span class="sub block">
-          <bdi>{email}</bdi>
-        </span>
-      </span>
-    </span>,
-    capital(role),
-    <OnOff on={has_second_step} />,
-    last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft none">Never</span>,
-    <ActMenu about={name}>
-      <li>
-        <a href={`${path}/${id}/role`}>Change role</a>
-      </li>
-      <li>
-        <a class="danger" href={`${path}/${id}/remove`}>
-          Remove
-        </a>
-      </li>
-    </ActMenu>,
-  ];
+  return renderSettings(c, { setting: 'members', body, form });
 }
 
 const signInText = (email: string) => `Sign in as ${email} to join.`;
@@ -413,5 +403,5 @@ function showInvitation(
       ) : null}
     </>
   );
-  return renderStandalone(c, { title: `Join ${place}`, body, status: statusOf(form) });
+  return renderStandalone(c, { title: `Join ${place}`, body, form });
 }

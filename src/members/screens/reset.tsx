@@ -15,7 +15,6 @@ import {
   LinkButton,
   readForm,
   Submit,
-  statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
@@ -149,11 +148,6 @@ async function showReset(
   });
 }
 
-const noPassword = v.pipe(
-  v.optional(v.unknown()),
-  v.transform(() => null),
-);
-
 /** `/welcome/:token`: the first member. */
 export const welcomeScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
@@ -163,10 +157,11 @@ export const welcomeScreens = (tools: MemberTools) =>
     })
     .get('/welcome/:token', (c) => showWelcome(c, tools))
     .post('/welcome/:token', async (c) => {
+      const token = c.req.param('token');
       const WelcomeForm = v.object({
         name: NameField,
         email: EmailField,
-        password: tools.settings.signIn.byPassword ? NewPasswordField : noPassword,
+        password: tools.settings.signIn.byPassword ? NewPasswordField : v.fallback(v.null(), null),
         organization: NameField,
         time_zone: ZoneField,
       });
@@ -176,11 +171,7 @@ export const welcomeScreens = (tools: MemberTools) =>
       const refused = password === null ? undefined : validatePassword(password, form.values);
       if (refused) return showWelcome(c, tools, await withFieldError(c, { password: refused }));
       const { time_zone: timeZone, ...member } = form.values;
-      const slug = await createFirstMember(tools, c, {
-        ...member,
-        timeZone,
-        token: c.req.param('token'),
-      });
+      const slug = await createFirstMember(tools, c, { ...member, timeZone, token });
       if (!slug) throw welcomeLinkGone();
       return c.redirect(`/o/${slug}`, 303);
     });
@@ -249,7 +240,7 @@ export function showForm(
       </form>
     </>
   );
-  return renderStandalone(c, { title, body, status: statusOf(form) });
+  return renderStandalone(c, { title, body, form });
 }
 
 /** Filled in by the page's script. */

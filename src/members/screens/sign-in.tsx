@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 import { clientAddress } from '../../lib/http/client-address.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import type { Log } from '../../lib/log/log.ts';
@@ -26,7 +26,6 @@ import {
   readForm,
   Submit,
   SubmitOrCancel,
-  statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
@@ -107,7 +106,7 @@ function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
     </>
   );
   const foot = <a href="/docs">API documentation</a>;
-  return renderStandalone(c, { title: 'Sign in', body, foot, status: statusOf(form) });
+  return renderStandalone(c, { title: 'Sign in', body, foot, form });
 }
 
 const wrongText = 'This code is wrong or already used. Try the next one.';
@@ -172,28 +171,27 @@ const PasskeyChallenge = v.object({ challenge: v.string(), use: v.literal('prove
 export const passkeyScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .post('/sign-in/passkey/options', async (c) => {
-      const options = await createAuthenticationOptions(getRelyingParty(tools));
+      const options = await createAuthenticationOptions(getPasskeyTools(tools).relyingParty);
       const data = { challenge: options.challenge, use: 'prove' };
       setHandshake(c, tools, { kind: 'passkey', data });
       c.header('Cache-Control', 'no-store');
       return c.json(options);
     })
     .post('/sign-in/passkey', (c) =>
-      usePasskey(c, tools, {
-        back: '/sign-in',
-        use: (passkey) => signInByPasskey(tools, c, passkey),
-      }),
+      usePasskey(c, tools, '/sign-in', (passkey) => signInByPasskey(tools, c, passkey)),
     )
     .post('/account/prove/passkey', signedIn(tools), (c) =>
-      usePasskey(c, tools, {
-        back: '/account/prove',
-        use: (passkey) => proveByPasskey(tools.db, c.var.member, passkey),
-      }),
+      usePasskey(c, tools, '/account/prove', (passkey) =>
+        proveByPasskey(tools.db, c.var.member, passkey),
+      ),
     );
 
-type PasskeyUse = { back: string; use: (passkey: ProvedPasskey) => Promise<boolean> };
-
-async function usePasskey(c: Context, tools: MemberTools, { back, use }: PasskeyUse) {
+async function usePasskey(
+  c: Context,
+  tools: MemberTools,
+  back: string,
+  use: (passkey: ProvedPasskey) => Promise<boolean>,
+) {
   const proved = await readPasskey(c, tools);
   if (typeof proved === 'object' && (await use(proved))) return c.redirect(nextOf(c), 303);
   const text =
@@ -214,17 +212,15 @@ async function readPasskey(c: Context, tools: MemberTools) {
   if (!pending || form.errors) return 'late';
   const { challenge } = pending;
   const { credential } = form.values;
-  const relyingParty = getRelyingParty(tools);
-  const proved = await checkPasskey({ db: tools.db, relyingParty }, { credential, challenge });
+  const proved = await checkPasskey(getPasskeyTools(tools), { credential, challenge });
   if (proved) await uncount();
   return proved ?? 'refused';
 }
 
-export function getRelyingParty({ publicUrl }: MemberTools) {
-  const relyingParty = findRelyingParty(publicUrl);
-  if (!relyingParty) throw notFound('page');
-  return relyingParty;
-}
+export const getPasskeyTools = ({ db, publicUrl }: MemberTools) => ({
+  db,
+  relyingParty: orNotFound(findRelyingParty(publicUrl), 'page'),
+});
 
 const outcomeTexts = (name: string) => ({
   late: 'It was started in another browser, was already used, or took longer than ten minutes.',
@@ -285,10 +281,8 @@ async function finishOidc(c: Context, tools: OidcTools) {
   const { identity } = finished;
   const next = ownPath(pending.next);
   if (pending.session === null) {
-    const refused = await signInByIdentity(tools, c, {
-      ...identity,
-      timeZone: pending.time_zone,
-    });
+    const newcomer = { ...identity, timeZone: pending.time_zone };
+    const refused = await signInByIdentity(tools, c, newcomer);
     return refused ? showOutcome(c, rules, refused) : c.redirect(next, 303);
   }
   // A proof only counts for the session that requested it and for the linked account.
@@ -383,7 +377,7 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
       </div>
     </>
   );
-  return renderStandalone(c, { title: 'Confirm it’s you', body, status: statusOf(form) });
+  return renderStandalone(c, { title: 'Confirm it’s you', body, form });
 }
 
 type OtherWaysProps = {

@@ -18,7 +18,6 @@ import {
   Select,
   type StoredForm,
   Submit,
-  statusOf,
   TimeZoneSelect,
   tryAction,
   Version,
@@ -72,12 +71,11 @@ async function save(c: Context<ScreenEnv>, { db }: ScreenTools, page: SettingsPa
   const owner = requireRole(c, 'owner');
   const form = await readForm(c, schema, { largest: maxForm });
   if (form.errors) return await show(c, { db }, form);
-  const change = await changeFrom(form.values);
-  const ifMatch = await readVersion(c);
+  const change = { ...(await changeFrom(form.values)), ifMatch: await readVersion(c) };
   const saved = await tryAction(
     c,
     { slug_taken: 'slug', invalid_logo: 'logo', unknown_time_zone: 'time_zone' },
-    () => changeOrganization(db, owner, { ...change, ifMatch }),
+    () => changeOrganization(db, owner, change),
     await findStored(db, owner, Object.keys(schema.entries)),
   );
   if ('errors' in saved) return await show(c, { db }, saved);
@@ -105,7 +103,7 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = em
     ) : (
       <GeneralFacts organization={organization} />
     );
-  return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
+  return renderSettings(c, { setting: 'general', body, form });
 }
 
 async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
@@ -132,7 +130,7 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
       </SettingsForm>
     </Part>
   );
-  return renderSettings(c, { setting: 'texts', body, status: statusOf(form) });
+  return renderSettings(c, { setting: 'texts', body, form });
 }
 
 type SettingsFormProps = { form: FormState; organization: OrganizationRow; children?: Child };
@@ -172,6 +170,8 @@ function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
 function GeneralForm(props: SettingsFormProps) {
   const { form, organization } = props;
   const logo = logoPath(organization.id, organization.logo);
+  // Also offers the current language if pages and mails have no texts in it.
+  const tags = [...new Set([...languages.keys(), organization.language])];
   return (
     <SettingsForm {...props}>
       <Group id="general" title="General">
@@ -187,7 +187,12 @@ function GeneralForm(props: SettingsFormProps) {
           />
         </div>
         <div class="pair">
-          <LanguageSelect {...props} />
+          <Select
+            {...setting(props, 'language')}
+            label="Language"
+            help="The default for new surveys."
+            options={tags.map((value) => ({ value, text: nameOfLanguage(value) }))}
+          />
           <TimeZoneSelect
             {...setting(props, 'time_zone')}
             label="Time zone"
@@ -294,19 +299,6 @@ const setting = <Name extends keyof OrganizationRow>(
   { form, organization }: SettingsFormProps,
   name: Name,
 ) => ({ name, form, value: organization[name] });
-
-/** Also offers the current language if pages and mails have no texts in it. */
-function LanguageSelect(props: SettingsFormProps) {
-  const tags = [...new Set([...languages.keys(), props.organization.language])];
-  return (
-    <Select
-      {...setting(props, 'language')}
-      label="Language"
-      help="The default for new surveys."
-      options={tags.map((value) => ({ value, text: nameOfLanguage(value) }))}
-    />
-  );
-}
 
 const nameOfLanguage = (tag: string): string =>
   new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;

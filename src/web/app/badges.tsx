@@ -222,6 +222,10 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
 /** A day in UTC: 3 Mar 2026. */
 export const dayText = (at: Date | string) => dayFormat.format(new Date(at));
 
+/** When something was last used. */
+export const LastUsed = ({ at }: { at: Date | string | null }) =>
+  at ? <Time at={at} show="ago" /> : <span class="soft none">Never</span>;
+
 type TimeProps = {
   at: Date | string;
   /** `ago` is relative for the last 7 days. `day` has no time of day. */

@@ -18,7 +18,6 @@ import {
   type StoredForm,
   Submit,
   SubmitOrCancel,
-  statusOf,
   tryAction,
   Version,
 } from './forms.tsx';
@@ -99,17 +98,12 @@ export function namedScreens<T extends Named, S extends v.GenericSchema>(
         ) : null}
       </>
     );
-    return renderSettings(c, { setting, body, status: statusOf(form) });
+    return renderSettings(c, { setting, body, form });
   }
 
   function showOne(c: Context<ScreenEnv>, thing: T, form: FormState) {
     const title = `Edit ${noun} “${thing.name}”`;
-    return renderSettings(c, {
-      setting,
-      title,
-      body: formOf(c, form, thing),
-      status: statusOf(form),
-    });
+    return renderSettings(c, { setting, title, body: formOf(c, form, thing), form });
   }
 
   function formOf(c: Context<ScreenEnv>, form: FormState, thing?: T) {

@@ -7,6 +7,7 @@ import { monogram } from '../layout.tsx';
 import { assetUrl } from './assets.ts';
 import { Avatar, Notice } from './badges.tsx';
 import { takeFlash } from './flash.ts';
+import { emptyForm, type FormState, statusOf } from './forms.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 type NavMember = { name: string; email: string; isOperator: boolean };
@@ -57,6 +58,8 @@ export type Screen = {
   tabs?: Child;
   /** Saved views or segments, listed below the section. */
   views?: readonly View[];
+  /** The form of the page. The status is 422 if it has errors. */
+  form?: FormState | undefined;
   status?: ContentfulStatusCode;
 };
 
@@ -65,7 +68,7 @@ type View = TrailStep & { count?: number; current: boolean };
 /** A page of the app, with the notice of the previous action. */
 export function renderScreen(c: Context, screen: Screen): Response {
   const { title, heading = title, about, avatar, section, body, actions, tabs } = screen;
-  const { trail = [], views, status = 200 } = screen;
+  const { trail = [], views, form = emptyForm(), status = statusOf(form) } = screen;
   const reader = readerOf(c);
   const notice = takeFlash(c);
   const document = (
@@ -115,13 +118,12 @@ type StandaloneScreen = {
   body: Child;
   /** Below the card. */
   foot?: Child;
-  status?: ContentfulStatusCode;
-};
+} & Pick<Screen, 'form' | 'status'>;
 
 /** A page without navigation, mostly for readers who are not signed in yet. */
 export function renderStandalone(
   c: Context,
-  { title, body, foot, status = 200 }: StandaloneScreen,
+  { title, body, foot, form = emptyForm(), status = statusOf(form) }: StandaloneScreen,
 ) {
   const notice = takeFlash(c);
   const document = (

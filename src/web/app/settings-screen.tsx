@@ -20,7 +20,7 @@ export const maySee = (role: string | undefined, setting: SettingName): boolean 
   role === 'owner' ||
   (!ownerSettings.includes(setting) && !(role === 'viewer' && setting === 'import'));
 
-type SettingsScreen = Pick<Screen, 'body' | 'status'> & {
+type SettingsScreen = Pick<Screen, 'body' | 'form' | 'status'> & {
   /** Null for the overview. */
   setting: SettingName | null;
   /** The heading of a page below the setting, such as a form or a confirmation. */
@@ -29,7 +29,7 @@ type SettingsScreen = Pick<Screen, 'body' | 'status'> & {
 
 /** A settings page, next to the navigation between the settings that the member's role may see. */
 export function renderSettings(c: Context, screen: SettingsScreen): Response {
-  const { setting, title, body, status } = screen;
+  const { setting, title, body, ...answer } = screen;
   const { organization } = readerOf(c);
   const overview = `/o/${organization?.slug}/settings/overview`;
   const isBelow = title !== undefined && setting !== null && organization !== undefined;
@@ -37,7 +37,7 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
     title: title ?? (setting ? settings[setting] : 'Settings'),
     heading: title ?? 'Settings',
     section: 'settings',
-    ...(status && { status }),
+    ...answer,
     ...(isBelow && {
       trail: [
         { text: 'Settings', href: overview },
