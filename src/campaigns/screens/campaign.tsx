@@ -1,16 +1,23 @@
 import type { Context } from 'hono';
 import { notFound, toSentence } from '../../errors.ts';
 import { type Page, readList } from '../../lib/paging/page.ts';
-import { getOrganization } from '../../organizations/queries.ts';
 import { listSegments } from '../../people/segments.ts';
 import { ResponseRow } from '../../responses/response-row.tsx';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { percentage } from '../../survey-types.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
-import { Breakable, Confirm, State, Time, toneOf } from '../../web/app/badges.tsx';
-import { Bar, Funnel, StackedBar } from '../../web/app/drawings.tsx';
+import { Breakable, Confirm, Part, State, Time, toneOf } from '../../web/app/badges.tsx';
+import { Bar, Funnel } from '../../web/app/drawings.tsx';
 import { Field, LinkButton, Select } from '../../web/app/forms.tsx';
-import { count, counted, DataTable, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
+import {
+  count,
+  counted,
+  DataTable,
+  EmptyState,
+  Live,
+  PagedList,
+  withQuery,
+} from '../../web/app/lists.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import type { CampaignRecord, CampaignResult } from '../api.ts';
@@ -26,7 +33,7 @@ import {
 } from '../results.ts';
 import { nextOpening } from '../rules.ts';
 import { audienceText } from './audience.tsx';
-import { reasonText, resultWords, runTitle, Sum, sendTitle, statusWords } from './send.tsx';
+import { Counts, reasonText, resultWords, runTitle, sendTitle, statusWords } from './send.tsx';
 
 type CampaignIds = { surveyId: string; campaignId: string };
 
@@ -46,20 +53,14 @@ export async function showCampaign(
     countResults(db, orgId, campaign),
     firstResponses(db, orgId, campaign),
   ]);
-  const total = (results as { meta?: { total: number } }).meta?.total ?? 0;
-  const { time_zone: timeZone } = await getOrganization(db, orgId);
+  const { slug, timeZone, role } = c.var.organization;
   const isAutomatic = campaign.kind !== 'campaign';
-  const every = isOn(campaign) && !isAutomatic ? liveSeconds : undefined;
-  const addressAt = (number: number) => {
-    const query = new URLSearchParams({
-      ...(filter.search && { search: filter.search }),
-      ...(filter.status && { status: filter.status }),
-      ...(number > 1 && { page: String(number) }),
-    });
-    return query.size === 0 ? here : `${here}?${query}`;
-  };
+  const isOn = campaign.status === 'scheduled' || campaign.status === 'running';
+  const every = isOn && !isAutomatic ? liveSeconds : undefined;
+  const addressAt = (number: number) =>
+    withQuery(here, { ...filter, page: number > 1 ? String(number) : null });
   const at = now?.() ?? new Date();
-  const canControl = c.var.organization.role !== 'viewer';
+  const canControl = role !== 'viewer';
   const audience =
     campaign.audience && audienceText(campaign.audience, await listSegments(db, orgId));
   const ownName = campaign.name === survey.name ? null : campaign.name;
@@ -68,27 +69,20 @@ export async function showCampaign(
     <>
       <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
         <Progress
-          {...{ campaign, audience, here, timeZone, isAutomatic, now: at, name }}
+          {...{ campaign, audience, here, timeZone, isAutomatic, now: at, name, canControl }}
           opensAt={nextOpening(survey.send_window, at)}
-          canControl={canControl}
         />
         {campaign.sent === 0 ? null : (
           <div class={counts && first.length > 0 ? 'grid half level' : 'stack'}>
             {counts && <ResponseRate sent={campaign.sent} counts={counts} />}
             {first.length === 0 ? null : (
-              <FirstResponses
-                {...{ survey, first }}
-                path={`/o/${c.var.organization.slug}/responses`}
-              />
+              <FirstResponses survey={survey} first={first} path={`/o/${slug}/responses`} />
             )}
           </div>
         )}
         {counts && <Reasons counts={counts} />}
       </Live>
-      <Outcomes
-        {...{ campaign, results: results.data, page, total, filter, here, canControl }}
-        at={addressAt}
-      />
+      <Outcomes {...{ campaign, results, filter, here, canControl }} at={addressAt} />
     </>
   );
   return renderSurveyScreen(c, {
@@ -132,46 +126,36 @@ type OutcomeFilter = { search: string; status: ResultStatus | undefined };
 
 type OutcomesProps = {
   campaign: CampaignRun;
-  results: readonly CampaignResult[];
-  page: Page;
-  total: number;
+  results: Awaited<ReturnType<typeof readList<CampaignResult>>>;
   filter: OutcomeFilter;
   here: string;
   at: (page: number) => string;
   canControl: boolean;
 };
 
-function Outcomes(props: OutcomesProps) {
-  const { campaign, results, page, total, filter, here, at, canControl } = props;
+function Outcomes({ campaign, results, filter, here, at, canControl }: OutcomesProps) {
+  const { data, meta } = results;
   const isFiltered = filter.search !== '' || filter.status !== undefined;
+  const download = (
+    <LinkButton href={`${here}/results.csv`} text="Download results (CSV)" icon="download" mini />
+  );
   return (
-    <section class="card" aria-labelledby="results">
-      <div class="title">
-        <h2 id="results">Outcome for each contact</h2>
-        {canControl ? (
-          <LinkButton
-            href={`${here}/results.csv`}
-            text="Download results (CSV)"
-            icon="download"
-            mini
-          />
-        ) : null}
-      </div>
-      {!isFiltered && total === 0 ? null : <Filter filter={filter} here={here} />}
+    <Part id="results" title="Outcome for each contact" act={canControl ? download : null}>
+      {!isFiltered && meta.total === 0 ? null : <Filter filter={filter} here={here} />}
       <div id={outcomesId}>
         <PagedList
-          meta={{ page: page.page, limit: page.limit, total }}
+          meta={meta}
           at={at}
           empty={<Empty campaign={campaign} isFiltered={isFiltered} />}
         >
           <DataTable
             caption="Contacts of the campaign"
             columns={['Email', { head: 'Outcome', phone: 'beside' }, 'Time']}
-            rows={results.map((each) => ({ cells: cellsOf(each) }))}
+            rows={data.map((each) => ({ cells: cellsOf(each) }))}
           />
         </PagedList>
       </div>
-    </section>
+    </Part>
   );
 }
 
@@ -248,24 +232,22 @@ type ProgressProps = {
   isAutomatic: boolean;
 };
 
-const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
-
 function Progress(props: ProgressProps) {
   const { campaign, audience, canControl, name } = props;
   const { duplicates, invalid, sent, failed, remaining, started_at } = campaign;
   const [kind, word] = statusWords[campaign.status];
+  const title = (
+    <>
+      {name ?? 'Progress'} <State kind={kind}>{word}</State>
+    </>
+  );
+  const started = started_at && (
+    <span class="sub">
+      Started <Time at={started_at} />
+    </span>
+  );
   return (
-    <section class="card" aria-labelledby="running">
-      <div class="title">
-        <h2 id="running">
-          {name ?? 'Progress'} <State kind={kind}>{word}</State>
-        </h2>
-        {started_at === null ? null : (
-          <span class="sub">
-            Started <Time at={started_at} />
-          </span>
-        )}
-      </div>
+    <Part id="running" title={title} act={started}>
       <p role="status">
         <Standing {...props} />
       </p>
@@ -274,22 +256,16 @@ function Progress(props: ProgressProps) {
           Audience: <bdi>{audience}</bdi>
         </p>
       )}
-      <StackedBar
-        parts={[
-          { tone: toneOf.fine, share: sent },
-          { tone: toneOf.failed, share: failed },
-          { tone: toneOf.skipped, share: duplicates + invalid },
-          { tone: toneOf.waiting, share: remaining },
+      <Counts
+        counts={[
+          { state: 'fine', name: 'Sent', value: sent },
+          { state: 'failed', name: 'Failed', value: failed },
+          { state: 'skipped', name: 'Skipped', value: duplicates + invalid },
+          { state: 'waiting', name: isOver(campaign) ? 'Canceled' : 'Waiting', value: remaining },
         ]}
       />
-      <dl class="counts">
-        <Sum state="fine" name="Sent" value={sent} />
-        <Sum state="failed" name="Failed" value={failed} />
-        <Sum state="skipped" name="Skipped" value={duplicates + invalid} />
-        <Sum state="waiting" name={isOver(campaign) ? 'Canceled' : 'Waiting'} value={remaining} />
-      </dl>
       {canControl ? <Controls {...props} /> : null}
-    </section>
+    </Part>
   );
 }
 
@@ -326,11 +302,11 @@ type FirstResponsesProps = {
 
 function FirstResponses({ survey, first, path }: FirstResponsesProps) {
   return (
-    <section class="card" aria-labelledby="first">
-      <div class="title">
-        <h2 id="first">First responses</h2>
-        <a href={`${path}?survey_id=${survey.id}`}>All responses</a>
-      </div>
+    <Part
+      id="first"
+      title="First responses"
+      act={<a href={`${path}?survey_id=${survey.id}`}>All responses</a>}
+    >
       <ul class="rows">
         {first.map(({ id, contact_name, contact_email, ...response }) => (
           <li>
@@ -343,7 +319,7 @@ function FirstResponses({ survey, first, path }: FirstResponsesProps) {
           </li>
         ))}
       </ul>
-    </section>
+    </Part>
   );
 }
 
@@ -352,11 +328,7 @@ function Reasons({ counts }: { counts: readonly ResultCount[] }) {
   if (rows.length === 0) return null;
   const whole = rows.reduce((all, { people }) => all + people, 0);
   return (
-    <section class="card" aria-labelledby="reasons">
-      <div class="title">
-        <h2 id="reasons">Not sent, by reason</h2>
-        <span class="sub">{counted(whole, 'contact')}</span>
-      </div>
+    <Part id="reasons" title="Not sent, by reason" sub={counted(whole, 'contact')}>
       <Funnel
         steps={rows.map(({ status, reason_code, people }) => ({
           name: <span title={reason_code!}>{reasonText(reason_code!).reason}</span>,
@@ -365,7 +337,7 @@ function Reasons({ counts }: { counts: readonly ResultCount[] }) {
           bar: <Bar part={people} whole={whole} tone={toneOf[resultWords[status][0]]} />,
         }))}
       />
-    </section>
+    </Part>
   );
 }
 

@@ -16,7 +16,7 @@ import {
   emptyForm,
   Field,
   type FormState,
-  optionalText,
+  optionalNumber,
   readForm,
   readVersion,
   Select,
@@ -31,14 +31,11 @@ import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import type { ScheduledDay } from '../cycle.ts';
 import { scheduleOf } from '../rounds.ts';
-import { audienceOf, audienceOptions, choiceOf, filterOf } from './audience.tsx';
-
-const numberIn = <const S extends v.GenericSchema<number, number>>(schema: S) =>
-  optionalText(v.pipe(v.string(), v.toNumber('must be a number'), schema));
+import { audienceOf, audienceOptions, choiceOf, filterOf, segmentDeleted } from './audience.tsx';
 
 const RepeatFields = v.object({
-  every_days: numberIn(EveryDays),
-  per_day: numberIn(PerDay),
+  every_days: optionalNumber(EveryDays),
+  per_day: optionalNumber(PerDay),
   spread: checkboxField,
   audience: v.optional(v.string(), ''),
 });
@@ -58,8 +55,7 @@ export const repeatScreens = (tools: AdvanceTools) =>
       const isStored = choice === choiceOf(stored);
       const segments = await listSegments(tools.db, editor.orgId);
       if (!isStored && !filterOf(choice, segments).isKnown) {
-        const audience = 'This segment was deleted. Choose another audience.';
-        const mistakes = await withFieldError(c, { audience });
+        const mistakes = await withFieldError(c, { audience: segmentDeleted });
         return await showRepeat(c, tools, survey, mistakes);
       }
       // The form cannot change a filter, but keeps it.
@@ -67,12 +63,15 @@ export const repeatScreens = (tools: AdvanceTools) =>
       const repeat =
         every_days === null ? null : { every_days, audience, per_day, spread: Boolean(spread) };
       const ifMatch = await readVersion(c);
-      const saved = await tryAction(
-        c,
-        {},
-        () => changeSurvey(tools, editor, { id: survey.id, change: { repeat }, ifMatch }),
-        { version: versionOfSurvey(survey), fields: fieldsOf(survey) },
-      );
+      const change = { id: survey.id, change: { repeat }, ifMatch };
+      const fields = {
+        every_days: survey.repeat?.every_days.toString(),
+        per_day: survey.repeat?.per_day?.toString(),
+      };
+      const saved = await tryAction(c, {}, () => changeSurvey(tools, editor, change), {
+        version: versionOfSurvey(survey),
+        fields,
+      });
       if ('errors' in saved) return await showRepeat(c, tools, survey, saved);
       const text = repeat ? 'Rounds saved.' : 'No more rounds will start.';
       return redirectWith(c, c.req.path, text);
@@ -80,11 +79,6 @@ export const repeatScreens = (tools: AdvanceTools) =>
 
 const surveyOf = (c: Context<ScreenEnv>, { db }: AdvanceTools) =>
   getOrgSurvey(db, c.var.organization.id, idParam(c, 'survey'));
-
-const fieldsOf = ({ repeat }: ManagedSurvey) => ({
-  every_days: repeat?.every_days.toString(),
-  per_day: repeat?.per_day?.toString(),
-});
 
 async function showRepeat(
   c: Context<ScreenEnv>,

@@ -40,15 +40,15 @@ export const campaignScreens = (tools: AdvanceTools) => {
       const editor = requireRole(c, 'editor');
       const surveyId = idParam(c, 'survey');
       const form = await readForm(c, SendFormFields);
-      if (form.errors) return await showSend(c, tools, { surveyId, form }, 422);
+      if (form.errors) return await showSend(c, tools, { surveyId, form });
       const refuse = async (name: string, mistake: string) => {
         const mistakes = await withFieldError(c, { [name]: mistake });
-        return await showSend(c, tools, { surveyId, form: mistakes }, 422);
+        return await showSend(c, tools, { surveyId, form: mistakes });
       };
       const segments = await listSegments(tools.db, editor.orgId);
       if (!filterOf(form.values.audience, segments).isKnown)
         return await refuse('audience', segmentDeleted);
-      const send_at = await readStart(tools.db, editor.orgId, form.values);
+      const send_at = readStart(c.var.organization.timeZone, form.values);
       if (typeof send_at === 'string') return await refuse('send_at', send_at);
       try {
         const { per_hour } = form.values;

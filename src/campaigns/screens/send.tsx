@@ -2,7 +2,6 @@ import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { capital, notFound } from '../../errors.ts';
-import type { Sql } from '../../lib/db/db.ts';
 import { isInCalendar } from '../../lib/validation/parse.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import { listSegments, type Segment, versionOfSegment } from '../../people/segments.ts';
@@ -10,9 +9,25 @@ import { findReader } from '../../sends/test-mail.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
-import { FormErrors, Notice, State, type StateKind, Time, toneOf } from '../../web/app/badges.tsx';
+import {
+  FormErrors,
+  Notice,
+  Part,
+  State,
+  type StateKind,
+  Time,
+  toneOf,
+} from '../../web/app/badges.tsx';
 import { StackedBar } from '../../web/app/drawings.tsx';
-import { Field, type FormState, LinkButton, optionalText, Select } from '../../web/app/forms.tsx';
+import {
+  Field,
+  type FormState,
+  LinkButton,
+  optionalNumber,
+  optionalText,
+  Select,
+  statusOf,
+} from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, EmptyState, Facts } from '../../web/app/lists.tsx';
 import { renderSurveyScreen } from '../../web/app/survey-screen.tsx';
@@ -31,7 +46,6 @@ export async function showSend(
   c: Context<ScreenEnv>,
   { db }: AdvanceTools,
   { surveyId, form }: { surveyId: string; form: FormState },
-  status: 200 | 422 = 200,
 ) {
   const { id: orgId, slug, role } = c.var.organization;
   const survey = await getOrgSurvey(db, orgId, surveyId);
@@ -39,10 +53,11 @@ export async function showSend(
   const audience = String(form.typed['audience'] ?? c.req.query('audience') ?? '');
   const { filter, segment, isKnown } = filterOf(audience, segments);
   if (!isKnown && c.req.method === 'GET') throw notFound('segment');
-  const base = `/o/${slug}/surveys`;
-  const here = `${base}/${surveyId}/send`;
+  const here = `/o/${slug}/surveys/${surveyId}`;
+  const title = sendTitle(survey.name);
+  const status = statusOf(form);
   const render = (body: Child) =>
-    renderSurveyScreen(c, { survey, tab: 'send', title: sendTitle(survey.name), body, status });
+    renderSurveyScreen(c, { survey, tab: 'send', title, body, status });
   const audienceForm = (
     <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
   );
@@ -65,11 +80,6 @@ export async function showSend(
   const match = matches.find(({ judgement }) => 'send' in judgement);
   const chosen = match && (await findReader(db, { orgId, surveyId }, match.id));
   const reader = chosen ?? judgement.reader;
-  const paths = {
-    contacts: `${base}/${surveyId}/contacts`,
-    edit: `${base}/${surveyId}/edit`,
-    repeat: `${base}/${surveyId}/repeat`,
-  };
   const isEditor = role !== 'viewer';
   const query = audience === '' ? '' : `?${new URLSearchParams({ audience })}`;
   return render(
@@ -78,16 +88,16 @@ export async function showSend(
         <div class="stack">
           <Recipients judgement={judgement} isAudience={audience !== ''} />
           {isEditor ? audienceForm : null}
-          <SkippedContacts judgement={judgement} csv={`${here}/judgement.csv${query}`} />
+          <SkippedContacts judgement={judgement} csv={`${here}/send/judgement.csv${query}`} />
           <SendForm
-            {...{ survey, judgement, reader, form, here, paths, audience, segment }}
+            {...{ survey, judgement, reader, form, here, audience, segment }}
             timeZone={organization.time_zone}
             canSend={isEditor}
           />
         </div>
         <SendPreview
           {...{ judgement, reader, audience, text, matches }}
-          survey={`${base}/${surveyId}`}
+          survey={here}
           canTest={isEditor}
         />
       </div>
@@ -122,7 +132,7 @@ function cellsOf(run: CampaignRun, here: string) {
   const { id, kind, name, status, sent, failed, duplicates, invalid, remaining } = run;
   const [state, word] = statusWords[status];
   return [
-    <a href={`${here}/${id}`}>
+    <a href={`${here}/send/${id}`}>
       {kind === 'campaign' ? (
         <Time at={run.started_at ?? run.send_at ?? run.created_at} />
       ) : (
@@ -157,31 +167,32 @@ function Recipients({ judgement, isAudience }: RecipientsProps) {
       </h2>
       <p class="sub">{sentence(judgement, total, isAudience)}</p>
       {total > 0 ? (
-        <>
-          <StackedBar
-            parts={[
-              { tone: 'is-good', share: mailed },
-              { tone: 'is-even', share: total - mailed },
-            ]}
-          />
-          <dl class="counts">
-            <Sum state="fine" name="Recipients" value={mailed} />
-            <Sum state="skipped" name="Skipped" value={total - mailed} />
-          </dl>
-        </>
+        <Counts
+          counts={[
+            { state: 'fine', name: 'Recipients', value: mailed },
+            { state: 'skipped', name: 'Skipped', value: total - mailed },
+          ]}
+        />
       ) : null}
     </section>
   );
 }
 
-export function Sum({ state, name, value }: { state: StateKind; name: string; value: number }) {
-  return (
-    <div>
-      <dt class={`key ${toneOf[state]}`}>{name}</dt>
-      <dd>{count(value)}</dd>
-    </div>
-  );
-}
+type CountsProps = { counts: readonly { state: StateKind; name: string; value: number }[] };
+
+export const Counts = ({ counts }: CountsProps) => (
+  <>
+    <StackedBar parts={counts.map(({ state, value }) => ({ tone: toneOf[state], share: value }))} />
+    <dl class="counts">
+      {counts.map(({ state, name, value }) => (
+        <div>
+          <dt class={`key ${toneOf[state]}`}>{name}</dt>
+          <dd>{count(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  </>
+);
 
 function sentence(judgement: JudgementView, total: number, isAudience: boolean): string {
   const { mailed, alreadyAsked, blocked } = judgement;
@@ -213,7 +224,7 @@ const startFields = ['when', 'send_at', 'per_hour'];
 const AudienceForm = ({ segments, audience, form, here, people }: AudienceProps) => (
   <section class="card stack" aria-labelledby="audience-title">
     <h2 id="audience-title">Audience</h2>
-    <form method="get" action={here} class="test">
+    <form method="get" action={`${here}/send`} class="test">
       {Object.entries(form.typed).map(([name, value]) =>
         startFields.includes(name) ? <input type="hidden" name={name} value={value} /> : null,
       )}
@@ -241,13 +252,11 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
   const others = blocked + invalid + alreadyAsked;
   if (others === 0) return null;
   return (
-    <section class="card" aria-labelledby="why">
-      <div class="title">
-        <h2 id="why">
-          Why {count(others)} {others === 1 ? 'is' : 'are'} skipped
-        </h2>
-        <LinkButton href={csv} text="Download all (CSV)" icon="download" mini />
-      </div>
+    <Part
+      id="why"
+      title={`Why ${count(others)} ${others === 1 ? 'is' : 'are'} skipped`}
+      act={<LinkButton href={csv} text="Download all (CSV)" icon="download" mini />}
+    >
       <DataTable
         caption="Reasons with the number of contacts and what you can do"
         columns={[
@@ -263,7 +272,7 @@ function SkippedContacts({ judgement, csv }: { judgement: JudgementView; csv: st
           ],
         }))}
       />
-    </section>
+    </Part>
   );
 }
 
@@ -359,21 +368,21 @@ type SendFormProps = {
   reader: JudgementView['reader'];
   timeZone: string;
   form: FormState;
+  /** The path of the survey. */
   here: string;
-  paths: { contacts: string; edit: string; repeat: string };
   audience: string;
   segment: Segment | undefined;
   canSend: boolean;
 };
 
 function SendForm(props: SendFormProps) {
-  const { survey, judgement, form, here, paths, audience, segment, canSend } = props;
+  const { survey, judgement, form, here, audience, segment, canSend } = props;
   const refusal = canSend
     ? refusalFor(survey, judgement, audience !== '')
     : 'Editors and owners can send.';
   const isEmpty = refusal === 'This survey has no contacts yet.';
   return (
-    <form method="post" action={here} class="stack">
+    <form method="post" action={`${here}/send`} class="stack">
       <FormErrors form={form} />
       <input type="hidden" name="audience" value={audience} />
       {segment ? <input type="hidden" name="version" value={versionOfSegment(segment)} /> : null}
@@ -389,7 +398,7 @@ function SendForm(props: SendFormProps) {
         ) : null}
         {canSend ? (
           <LinkButton
-            href={paths.contacts}
+            href={`${here}/contacts`}
             text={isEmpty ? 'Add contacts' : 'Back to contacts'}
             kind={isEmpty ? 'primary' : 'quiet'}
           />
@@ -425,7 +434,7 @@ function refusalFor(
     : null;
 }
 
-function Mail({ survey, judgement, reader, paths: { edit, repeat }, canSend }: SendFormProps) {
+function Mail({ survey, judgement, reader, here, canSend }: SendFormProps) {
   const { used, monthlyLimit, mailed } = judgement;
   const left = Math.max(monthlyLimit - used - mailed, 0);
   const { send_window, reminders } = survey;
@@ -444,13 +453,13 @@ function Mail({ survey, judgement, reader, paths: { edit, repeat }, canSend }: S
           [
             'Rounds',
             <>
-              {repeatText(survey)} {canSend ? <a href={repeat}>Edit</a> : null}
+              {repeatText(survey)} {canSend ? <a href={`${here}/repeat`}>Edit</a> : null}
             </>,
           ],
           [
             'Reminders',
             <>
-              {reminderText(reminders)} {canSend ? <a href={edit}>Edit</a> : null}
+              {reminderText(reminders)} {canSend ? <a href={`${here}/edit`}>Edit</a> : null}
             </>,
           ],
         ]}
@@ -519,19 +528,17 @@ export const SendFormFields = v.object({
       v.check(isInCalendar, 'must be a time that exists'),
     ),
   ),
-  per_hour: optionalText(v.pipe(v.string(), v.toNumber('must be a number'), PerHour)),
+  per_hour: optionalNumber(PerHour),
 });
 
 /** Returns the start, null to start at once, or an error. Times are in the organization's time zone. */
-export async function readStart(
-  sql: Sql,
-  orgId: string,
+export function readStart(
+  timeZone: string,
   { when, send_at }: v.InferOutput<typeof SendFormFields>,
-): Promise<Date | null | string> {
+): Date | null | string {
   if (when === 'now') return null;
   if (send_at === null) return 'Enter a time.';
-  const { time_zone } = await getOrganization(sql, orgId);
   const local = Temporal.PlainDateTime.from(send_at);
-  const at = local.toZonedDateTime(time_zone).epochMilliseconds;
+  const at = local.toZonedDateTime(timeZone).epochMilliseconds;
   return at <= Date.now() ? 'This time has passed.' : new Date(at);
 }

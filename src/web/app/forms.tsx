@@ -435,6 +435,10 @@ export const optionalText = <const S extends v.GenericSchema<string, unknown>>(s
     v.nullable(schema),
   );
 
+/** A number, or null if the field is empty. */
+export const optionalNumber = <const S extends v.GenericSchema<number, number>>(schema: S) =>
+  optionalText(v.pipe(v.string(), v.toNumber('must be a number'), schema));
+
 /** Forms of visitors are short: an address, a password, the response of a passkey. */
 const maxVisitorBytes = 64 * 1024;
 /** A member may have typed a long text before the session expired. */
