@@ -25,23 +25,13 @@ type SurveyListProps = SurveyListFilter & {
 };
 
 export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
+  const { surveys, search, status, ...meta } = props;
   const here = surveysPath(c.var.organization);
-  const isEmpty = props.total === 0 && props.search === '' && !props.status;
-  return renderScreen(c, {
-    title: 'Surveys',
-    section: 'surveys',
-    actions: canEdit(c) && !isEmpty ? <NewSurvey here={here} /> : null,
-    body: <SurveyList {...props} here={here} canEdit={canEdit(c)} />,
-  });
-}
-
-const NewSurvey = ({ here }: { here: string }) => (
-  <LinkButton href={`${here}/new`} text="New survey" kind="primary" icon="plus" />
-);
-
-function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean }) {
-  const { surveys, search, status, here, canEdit, ...meta } = props;
-  return (
+  const isEmpty = meta.total === 0 && search === '' && !status;
+  const add = canEdit(c) && (
+    <LinkButton href={`${here}/new`} text="New survey" kind="primary" icon="plus" />
+  );
+  const body = (
     <SearchedList
       {...{ path: here, meta }}
       id="surveys"
@@ -59,7 +49,7 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
         title: 'No surveys yet',
         icon: 'clipboard-list',
         means: 'Create one to ask a question by email, by link or on your website.',
-        act: canEdit && <NewSurvey here={here} />,
+        act: add,
       }}
       noneFound={{ title: 'No surveys match', means: 'Try a shorter search or another status.' }}
     >
@@ -74,12 +64,12 @@ function SurveyList(props: SurveyListProps & { here: string; canEdit: boolean })
           { head: 'Created', phone: 'absent' },
           { head: 'Status', phone: 'beside' },
         ]}
-        rows={surveys.map((survey) => ({
-          cells: cellsOf(survey, here),
-        }))}
+        rows={surveys.map((survey) => ({ cells: cellsOf(survey, here) }))}
       />
     </SearchedList>
   );
+  const actions = isEmpty ? null : add;
+  return renderScreen(c, { title: 'Surveys', section: 'surveys', actions, body });
 }
 
 const statusViews = { '': 'All', active: 'Open', draft: 'Drafts', completed: 'Closed' } as const;

@@ -19,6 +19,9 @@ import { getOrgSurvey, type ManagedSurvey, type ScoreCount } from '../queries.ts
 
 export const surveysPath = ({ slug }: { slug: string }) => `/o/${slug}/surveys`;
 
+export const surveyPath = (c: Context<ScreenEnv>, { id }: { id: string }) =>
+  `${surveysPath(c.var.organization)}/${id}`;
+
 export const canEdit = (c: Context<ScreenEnv>) => c.var.organization.role !== 'viewer';
 
 type FigureProps = {

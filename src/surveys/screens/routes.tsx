@@ -1,19 +1,15 @@
 import { Hono } from 'hono';
 import { renderSVG } from 'uqr';
 import * as v from 'valibot';
-import { periodDays, periodIn } from '../../home/rules.ts';
-import { surveyTrend } from '../../home/score.tsx';
 import type { Db } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
-import { readResults } from '../../questions/results.ts';
 import type { SendProgress } from '../../sends/send.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { shareUrl } from '../lifecycle.ts';
-import { countReached, countScores, pageOfSurveys } from '../queries.ts';
+import { pageOfSurveys } from '../queries.ts';
 import { addForms } from './edit.tsx';
 import { renderList } from './list.tsx';
 import { surveyOf } from './parts.tsx';
-import { readRounds } from './rounds.tsx';
 import { renderShare } from './share.tsx';
 import { addActions, renderSurvey } from './survey.tsx';
 
@@ -48,23 +44,7 @@ export function surveyScreens(tools: SurveyScreenTools) {
   addForms(app, tools);
   addActions(app, tools);
   return app
-    .get('/:id', async (c) => {
-      const survey = await surveyOf(c, db);
-      const { org_id: orgId, id: surveyId } = survey;
-      const period = periodIn(c.req.query('period'));
-      const since = period && new Date(Date.now() - periodDays[period] * 86_400_000);
-      const scores = await countScores(db, orgId, { surveyId, since });
-      const firstAt = new Date(Math.min(...scores.map(({ first_at }) => first_at.getTime())));
-      const [reached, trend, questions, rounds] = await Promise.all([
-        countReached(db, orgId, surveyId),
-        scores.length === 0
-          ? null
-          : surveyTrend(db, { organization: c.var.organization, survey, period, firstAt }),
-        survey.questions.length === 0 ? [] : readResults(db, orgId, surveyId, since),
-        readRounds(db, { orgId, surveyId }),
-      ]);
-      return renderSurvey(c, { survey, scores, reached, trend, period, questions, rounds });
-    })
+    .get('/:id', async (c) => renderSurvey(c, db, await surveyOf(c, db)))
 
     .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))
 

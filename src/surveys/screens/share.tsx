@@ -10,7 +10,7 @@ import { shareUrl } from '../lifecycle.ts';
 import type { ManagedSurvey } from '../queries.ts';
 import { embeddingOf } from '../schemas.ts';
 import { anyPerson, fillIn } from '../texts.ts';
-import { canEdit, surveysPath } from './parts.tsx';
+import { canEdit, surveyPath } from './parts.tsx';
 
 const notOpen = {
   draft: 'This survey is a draft. Its link collects no responses until you open it.',
@@ -22,7 +22,7 @@ const notOpen = {
 
 export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, publicUrl: string) {
   const { organization } = c.var;
-  const here = `${surveysPath(organization)}/${survey.id}`;
+  const here = surveyPath(c, survey);
   return renderSurveyScreen(c, {
     survey,
     tab: 'share',
@@ -108,20 +108,18 @@ function embedCode(survey: ManagedSurvey, publicUrl: string): string {
   return `<script async src="${publicUrl}/embed.js" data-survey="${survey.share_id}" data-position="${position}"${timing} data-properties='{"page":"pricing"}'></script>`;
 }
 
-type ButtonsProps = { survey: ManagedSurvey; publicUrl: string; color: string };
+type ButtonsProps = Pick<ShareProps, 'survey' | 'publicUrl'> & { color: string };
 
-function Buttons(props: ButtonsProps) {
-  return (
-    <section class="card" aria-labelledby="buttons">
-      <h2 id="buttons">Score buttons for your own emails</h2>
-      <p class="sub">
-        Paste this HTML into your own emails, such as a support signature. Each button opens the
-        survey with its score selected.
-      </p>
-      <Snippet id="mail-buttons" label="HTML of the score buttons" text={scoreButtons(props)} />
-    </section>
-  );
-}
+const Buttons = (props: ButtonsProps) => (
+  <section class="card" aria-labelledby="buttons">
+    <h2 id="buttons">Score buttons for your own emails</h2>
+    <p class="sub">
+      Paste this HTML into your own emails, such as a support signature. Each button opens the
+      survey with its score selected.
+    </p>
+    <Snippet id="mail-buttons" label="HTML of the score buttons" text={scoreButtons(props)} />
+  </section>
+);
 
 type SnippetProps = { id: string; label: string; text: string };
 

@@ -2,9 +2,10 @@ import type { Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import type { Writer } from '../../audit/acts.ts';
-import { type PeriodName, periodDays } from '../../home/rules.ts';
+import { type PeriodName, periodDays, periodIn } from '../../home/rules.ts';
+import { surveyTrend } from '../../home/score.tsx';
 import type { Db } from '../../lib/db/db.ts';
-import type { QuestionResult } from '../../questions/results.ts';
+import { readResults } from '../../questions/results.ts';
 import { QuestionResults } from '../../questions/results-section.tsx';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { percentage, typeFacts } from '../../survey-types.ts';
@@ -21,93 +22,69 @@ import { count, counted, Facts, LinkSegments } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { renderSurveyScreen, SurveyStatus } from '../../web/app/survey-screen.tsx';
 import { closeSurvey, copySurvey, deleteSurvey, openSurvey, reopenByHand } from '../lifecycle.ts';
-import {
-  countReached,
-  countScores,
-  type ManagedSurvey,
-  type ReachedContacts,
-  type ScoreCount,
-} from '../queries.ts';
-import { canEdit, Figure, surveyOf, surveysPath } from './parts.tsx';
-import { Rounds, type readRounds } from './rounds.tsx';
+import { countReached, countScores, type ManagedSurvey } from '../queries.ts';
+import { canEdit, Figure, surveyOf, surveyPath, surveysPath } from './parts.tsx';
+import { Rounds, readRounds } from './rounds.tsx';
 
 const completionTexts = {
   answers: 'Every contact has responded. Its link still collects responses.',
   hand: 'Closed. Visitors see that the survey has ended.',
 } as const;
 
-type SurveyNumbers = {
-  survey: ManagedSurvey;
-  scores: readonly ScoreCount[];
-  reached: ReachedContacts;
-  period: PeriodName | null;
-  trend: Child;
-  questions: readonly QuestionResult[];
-  rounds: Awaited<ReturnType<typeof readRounds>>;
-};
-
-export const renderSurvey = (c: Context<ScreenEnv>, props: SurveyNumbers) =>
-  renderSurveyScreen(c, {
-    survey: props.survey,
-    tab: 'results',
-    actions: (
-      <Periods
-        here={`${surveysPath(c.var.organization)}/${props.survey.id}`}
-        period={props.period}
-      />
-    ),
-    body: <Numbers {...props} slug={c.var.organization.slug} mayEdit={canEdit(c)} />,
-  });
-
-function Numbers(props: SurveyNumbers & { slug: string; mayEdit: boolean }) {
-  const { survey, scores, reached, period, trend, slug, questions, rounds, mayEdit } = props;
-  const { sent, responded } = reached;
-  return (
+export async function renderSurvey(c: Context<ScreenEnv>, db: Db, survey: ManagedSurvey) {
+  const { org_id: orgId, id: surveyId, type } = survey;
+  const { organization } = c.var;
+  const here = surveyPath(c, survey);
+  const responses = `/o/${organization.slug}/responses?survey_id=${surveyId}`;
+  const period = periodIn(c.req.query('period'));
+  const since = period && new Date(Date.now() - periodDays[period] * 86_400_000);
+  const scores = await countScores(db, orgId, { surveyId, since });
+  const firstAt = new Date(Math.min(...scores.map(({ first_at }) => first_at.getTime())));
+  const [{ contacts, sent, responded }, trend, questions, rounds] = await Promise.all([
+    countReached(db, orgId, surveyId),
+    scores.length === 0 ? null : surveyTrend(db, { organization, survey, period, firstAt }),
+    survey.questions.length === 0 ? [] : readResults(db, orgId, surveyId, since),
+    readRounds(db, { orgId, surveyId }),
+  ]);
+  const status = (
     <>
-      <Figure
-        {...{ survey, scores, period }}
-        here={`/o/${slug}/surveys/${survey.id}`}
-        mayEdit={mayEdit}
-      />
+      <SurveyStatus status={survey.status} />
+      {survey.completed_by ? (
+        <span class="sub block">{completionTexts[survey.completed_by]}</span>
+      ) : null}
+    </>
+  );
+  const rate = `${percentage(responded, sent)}% (${count(responded)})`;
+  const body = (
+    <>
+      <Figure {...{ survey, scores, period, here }} mayEdit={canEdit(c)} />
       {trend}
-      <Rounds rounds={rounds} type={survey.type} />
-      <QuestionResults
-        results={questions}
-        type={survey.type}
-        survey={`/o/${slug}/surveys/${survey.id}`}
-        responses={`/o/${slug}/responses?survey_id=${survey.id}`}
-      />
+      <Rounds rounds={rounds} type={type} />
+      <QuestionResults {...{ results: questions, type, survey: here, responses }} />
       <section class="card" aria-labelledby="about">
         <h2 id="about">About this survey</h2>
         <Facts
           facts={[
-            [
-              'Status',
-              <>
-                <SurveyStatus status={survey.status} />
-                {survey.completed_by ? (
-                  <span class="sub block">{completionTexts[survey.completed_by]}</span>
-                ) : null}
-              </>,
-            ],
+            ['Status', status],
             ['Question', <bdi>{survey.question_text}</bdi>],
-            ['Scale', typeFacts(survey.type).name],
+            ['Scale', typeFacts(type).name],
             ['Sender', <bdi>{`${survey.from_name} <${survey.from_email}>`}</bdi>],
-            ['Sent', `${count(sent)} of ${counted(reached.contacts, 'contact')}`],
-            [
-              'Response rate',
-              sent === 0 ? 'Not sent yet' : `${percentage(responded, sent)}% (${count(responded)})`,
-            ],
+            ['Sent', `${count(sent)} of ${counted(contacts, 'contact')}`],
+            ['Response rate', sent === 0 ? 'Not sent yet' : rate],
             ['Created', <Time at={survey.created_at} />],
           ]}
         />
         <p>
-          <a href={`/o/${slug}/responses?survey_id=${survey.id}`}>View responses</a> ·{' '}
-          <a href={`/o/${slug}?survey_id=${survey.id}&compare=#compare`}>View trend and segments</a>
+          <a href={responses}>View responses</a> ·{' '}
+          <a href={`/o/${organization.slug}?survey_id=${surveyId}&compare=#compare`}>
+            View trend and segments
+          </a>
         </p>
       </section>
     </>
   );
+  const actions = <Periods here={here} period={period} />;
+  return renderSurveyScreen(c, { survey, tab: 'results', actions, body });
 }
 
 const Periods = ({ here, period }: { here: string; period: PeriodName | null }) => (
@@ -132,7 +109,7 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
     const editor = requireRole(c, 'editor');
     const { id, name } = await surveyOf(c, tools.db);
     await act(tools, editor, id);
-    return redirectWith(c, `${surveysPath(c.var.organization)}/${id}`, `“${name}” ${done}`);
+    return redirectWith(c, surveyPath(c, { id }), `“${name}” ${done}`);
   };
   return app
     .post('/:id/open', (c) =>
@@ -146,17 +123,16 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
     .get('/:id/close', async (c) => {
       requireRole(c, 'editor');
       const survey = await surveyOf(c, tools.db);
-      return renderConfirm(c, survey, (here) => ({
-        title: 'Close',
-        body: (
-          <Confirm action={`${here}/close`} button="Close" cancel={here}>
-            <p>
-              The survey stops sending and collecting responses. Existing responses stay, and you
-              can reopen it at any time.
-            </p>
-          </Confirm>
-        ),
-      }));
+      const here = surveyPath(c, survey);
+      const body = (
+        <Confirm action={`${here}/close`} button="Close" cancel={here}>
+          <p>
+            The survey stops sending and collecting responses. Existing responses stay, and you can
+            reopen it at any time.
+          </p>
+        </Confirm>
+      );
+      return renderConfirm(c, survey, { title: 'Close', body });
     })
 
     .post('/:id/copy', async (c) => {
@@ -165,7 +141,7 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
       const copy = await copySurvey(tools, editor, id);
       return redirectWith(
         c,
-        `${surveysPath(c.var.organization)}/${copy.id}/edit`,
+        `${surveyPath(c, copy)}/edit`,
         `“${copy.name}” created as a draft with the same texts and settings.`,
       );
     })
@@ -194,36 +170,32 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
   const { contacts } = await countReached(db, org_id, id);
   const scores = await countScores(db, org_id, { surveyId: id, since: null });
   const answers = scores.reduce((sum, { count }) => sum + count, 0);
-  return renderConfirm(c, survey, (here) => ({
-    title: 'Delete',
-    status: statusOf(form),
-    body: (
-      <Confirm
-        action={`${here}/delete`}
-        button="Delete"
-        cancel={here}
-        typed={{ name: 'name', label: 'Survey name', expected: name }}
-        form={form}
-      >
-        <p>
-          This permanently deletes the survey with its {counted(contacts, 'contact')},{' '}
-          {counted(answers, 'response')}, emails and totals.
-        </p>
-      </Confirm>
-    ),
-  }));
+  const here = surveyPath(c, survey);
+  const body = (
+    <Confirm
+      action={`${here}/delete`}
+      button="Delete"
+      cancel={here}
+      typed={{ name: 'name', label: 'Survey name', expected: name }}
+      form={form}
+    >
+      <p>
+        This permanently deletes the survey with its {counted(contacts, 'contact')},{' '}
+        {counted(answers, 'response')}, emails and totals.
+      </p>
+    </Confirm>
+  );
+  return renderConfirm(c, survey, { title: 'Delete', status: statusOf(form), body });
 }
 
 type ConfirmScreen = { title: string; status?: ReturnType<typeof statusOf>; body: Child };
 
 function renderConfirm(
   c: Context<ScreenEnv>,
-  { id, name }: ManagedSurvey,
-  screenAt: (here: string) => ConfirmScreen,
+  survey: ManagedSurvey,
+  { title, ...screen }: ConfirmScreen,
 ) {
-  const list = surveysPath(c.var.organization);
-  const here = `${list}/${id}`;
-  const { title, ...screen } = screenAt(here);
+  const { name } = survey;
   return renderScreen(c, {
     ...screen,
     title: `${title} “${name}”`,
@@ -234,8 +206,8 @@ function renderConfirm(
     ),
     section: 'surveys',
     trail: [
-      { text: 'Surveys', href: list },
-      { text: name, href: here },
+      { text: 'Surveys', href: surveysPath(c.var.organization) },
+      { text: name, href: surveyPath(c, survey) },
     ],
   });
 }
