@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { createSegment } from '../../src/people/segments.ts';
-import { desktop, launchBrowser } from '../e2e/browser.ts';
+import { desktop, launchBrowser, phone } from '../e2e/browser.ts';
 import { makeSurvey } from '../support/make/rows.ts';
 import { makeScene, signInBrowser } from './scene.ts';
 
@@ -60,3 +60,18 @@ for (const script of [true, false]) {
     assert.match((await page.locator('.notice').first().textContent()) ?? '', /Campaign started/);
   });
 }
+
+test('Tab follows the order of the controls above a survey on a phone', async () => {
+  const [answered] = await db`select survey_id from responses where org_id = ${full.id} limit 1`;
+  const context = await browser.newContext(phone);
+  await signInBrowser(context, scene, 'editor');
+  const page = await context.newPage();
+  await page.goto(`${scene.base}/o/${full.slug}/surveys/${answered!['survey_id']}`);
+  const period = page.getByRole('navigation', { name: 'Period' }).getByRole('link');
+  await period.first().focus();
+  await page.keyboard.press('Shift+Tab');
+  const before = await page
+    .locator('.head > .acts > * :focus, .head > .acts > :focus')
+    .boundingBox();
+  assert.ok(before!.y < (await period.first().boundingBox())!.y);
+});
