@@ -48,7 +48,7 @@ import { changeSurvey, createSurvey, versionOfSurvey } from '../lifecycle.ts';
 import { findLatestSender, findUse, type ManagedSurvey } from '../queries.ts';
 import { NewSurveyInput, SurveyChangeInput } from '../schemas.ts';
 import { templateFields, templateLanguage, translatedFields } from '../templates.ts';
-import { surveyOf, surveysPath } from './parts.tsx';
+import { surveyOf, surveyPath, surveysPath } from './parts.tsx';
 import { renderTemplates } from './templates.tsx';
 
 type EditTools = { db: Db; progress: Pick<SendProgress, 'watch'> };
@@ -66,11 +66,7 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
           : templateFields(template, { language, organization: name });
       if (!fields) return renderTemplates(c, language);
       const sender = (await findLatestSender(tools.db, orgId)) ?? { from_name: name };
-      return showForm(c, {
-        form: emptyForm({ ...fields, ...sender }),
-        survey: null,
-        hasAnswers: false,
-      });
+      return showForm(c, { form: emptyForm({ ...fields, ...sender }), survey: null });
     })
 
     .post('/', (c) => saveForm(c, tools, null))
@@ -78,8 +74,8 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
     .get('/:id/edit', async (c) => {
       requireRole(c, 'editor');
       const survey = await surveyOf(c, tools.db);
-      const form = emptyForm(surveyToFields(survey));
-      return showForm(c, { form, survey, hasAnswers: await hasAnswers(tools, survey) });
+      const { answered } = await findUse(tools.db, survey.org_id, survey.id);
+      return showForm(c, { form: emptyForm(surveyToFields(survey)), survey, answered });
     })
 
     .post('/:id/edit', async (c) => {
@@ -88,16 +84,14 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
     });
 }
 
-const hasAnswers = async ({ db }: EditTools, { org_id, id }: ManagedSurvey) =>
-  (await findUse(db, org_id, id)).answered;
-
 async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: ManagedSurvey | null) {
   const editor = requireRole(c, 'editor');
   const posted = await readForm(c, SurveyFields);
   const fields = posted.values ?? posted.typed;
-  const answered = survey !== null && (await hasAnswers(tools, survey));
+  const use = survey && (await findUse(tools.db, survey.org_id, survey.id));
+  const answered = use?.answered ?? false;
   const show = (form: FormState, notice?: FlashNotice) =>
-    showForm(c, { survey, hasAnswers: answered, form, notice });
+    showForm(c, { survey, answered, form, notice });
   if (fields['act'] === 'add-language') return show(addLanguage(c, fields));
   const changedQuestions = changeQuestions(fields);
   if (changedQuestions) return show(emptyForm(changedQuestions));
@@ -142,12 +136,9 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
     };
     return show({ typed, errors: outcome.errors });
   }
-  const { id, name } = outcome.saved;
-  return redirectWith(
-    c,
-    `${surveysPath(c.var.organization)}/${id}`,
-    survey ? `“${name}” saved.` : `“${name}” created. Find its link under Share.`,
-  );
+  const { saved } = outcome;
+  const done = survey ? 'saved.' : 'created. Find its link under Share.';
+  return redirectWith(c, surveyPath(c, saved), `“${saved.name}” ${done}`);
 }
 
 type SaveOutcome<T> =
@@ -182,15 +173,10 @@ const questionMistake = /^questions\.(\d+)(\.\w+)?[\w.]*: (.*)$/s;
 
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
 
+type Edited = { survey: ManagedSurvey; fields: FormState['typed']; answered: boolean };
+
 /** The stored values of the form's fields, including fields that only the form or only the survey has. */
-function storedOf(
-  c: Context<ScreenEnv>,
-  {
-    survey,
-    fields,
-    answered,
-  }: { survey: ManagedSurvey; fields: FormState['typed']; answered: boolean },
-): StoredForm {
+function storedOf(c: Context<ScreenEnv>, { survey, fields, answered }: Edited): StoredForm {
   const hours = Object.fromEntries(hourFields.map(({ name, value }) => [name, value]));
   const stored: FormState['typed'] = { ...hours, ...zoneOf(c), ...surveyToFields(survey) };
   const names = Object.keys({ ...stored, ...fields })
@@ -216,7 +202,7 @@ function addLanguage(c: Context<ScreenEnv>, fields: FormState['typed']): FormSta
 type ShownForm = {
   form: FormState;
   survey: ManagedSurvey | null;
-  hasAnswers: boolean;
+  answered?: boolean;
   notice?: FlashNotice | undefined;
 };
 
@@ -225,10 +211,10 @@ const zoneOf = (c: Context<ScreenEnv>) => ({
   'send_window.time_zone': c.var.organization.timeZone,
 });
 
-function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: ShownForm) {
+function showForm(c: Context<ScreenEnv>, { form, survey, answered = false, notice }: ShownForm) {
   const surveys = surveysPath(c.var.organization);
   const here = survey ? `${surveys}/${survey.id}` : surveys;
-  const shown = {
+  const page = {
     status: statusOf(form),
     actions: (
       <>
@@ -254,16 +240,16 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: S
           action={survey ? `${here}/edit` : surveys}
           cancel={here}
           surveys={surveys}
-          existing={survey ? { hasAnswers, version: versionOfSurvey(survey) } : null}
+          existing={survey && { hasAnswers: answered, version: versionOfSurvey(survey) }}
         />
       </>
     ),
   } as const;
   if (survey) {
-    return renderSurveyScreen(c, { ...shown, survey, tab: 'edit', title: `Edit “${survey.name}”` });
+    return renderSurveyScreen(c, { ...page, survey, tab: 'edit', title: `Edit “${survey.name}”` });
   }
   return renderScreen(c, {
-    ...shown,
+    ...page,
     title: 'New survey',
     section: 'surveys',
     trail: [
