@@ -1,5 +1,5 @@
 import type { CronItem } from 'graphile-worker';
-import { cleanUpAudit } from './audit/export.ts';
+import { cleanUpAudit } from './audit/queries.ts';
 import { advanceCampaign } from './campaigns/advance.ts';
 import { sweepCampaigns } from './campaigns/automation.ts';
 import { deleteOldUploads } from './contacts/upload.queries.ts';

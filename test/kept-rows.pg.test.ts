@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { cleanUpAudit } from '../src/audit/export.ts';
+import { cleanUpAudit } from '../src/audit/queries.ts';
 import type { Db } from '../src/lib/db/db.ts';
 import { cleanUpMembers } from '../src/members/sign-in.ts';
 import { cleanUpNotifications } from '../src/notifications/sweep.ts';

@@ -1,5 +1,4 @@
 import type { Db } from '../lib/db/db.ts';
-import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { csvLine } from '../lib/export/export.ts';
 import { type Actor, recordAct, sentenceOf } from './acts.ts';
 import { type AuditEventRow, type AuditFilter, matchFilter } from './queries.ts';
@@ -60,11 +59,3 @@ export const recordExport = (
   { orgId, actor }: Exporter,
   act: 'responses.exported' | 'contacts.exported' | 'people.exported',
 ) => recordAct(db, { orgId, actor, act });
-
-/** Deletes events after 400 days, except the receipts of deleted organizations. */
-export const cleanUpAudit = ({ db }: { db: Db }) =>
-  deleteRows(
-    db,
-    'audit_events',
-    db`at < now() - interval '400 days' and act <> 'organization.deleted'`,
-  );

@@ -1,4 +1,5 @@
-import type { Part, Sql } from '../lib/db/db.ts';
+import type { Db, Part, Sql } from '../lib/db/db.ts';
+import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { ActorKind } from './acts.ts';
@@ -58,3 +59,11 @@ export async function replaceContactTargets(
     where org_id = ${orgId} and target in ('contact', 'person') and target_id = any (${[...contactIds]}::text[])`;
   return count;
 }
+
+/** Deletes events after 400 days, except the receipts of deleted organizations. */
+export const cleanUpAudit = ({ db }: { db: Db }) =>
+  deleteRows(
+    db,
+    'audit_events',
+    db`at < now() - interval '400 days' and act <> 'organization.deleted'`,
+  );

@@ -66,11 +66,14 @@ type IdempotencyTools = {
   settings: { sendDeadlineSeconds: number };
 };
 
+/** A key counts for this long. */
+export const keyHours = 24;
+
 /** Compressed size. The response to a send of the largest list fits. */
 const maxStoredAnswer = 1024 * 1024;
 
 /**
- * Runs a POST with an Idempotency-Key once in 24 hours and replays the stored response, which is encrypted because it
+ * Runs a POST with an Idempotency-Key once in `keyHours` and replays the stored response, which is encrypted because it
  * may contain a secret that is shown once. 5xx responses and dry runs are not stored, so that they can run again.
  */
 export const answerOnce = ({ db, log, secrets, settings }: IdempotencyTools) =>
@@ -174,7 +177,7 @@ async function claimName(
               status = null,
               answer = null,
               created_at = excluded.created_at
-          where i.created_at < now() - interval '24 hours'
+          where i.created_at < now() - make_interval(hours => ${keyHours}::int)
              or (i.status is null
                  and i.request_hash = excluded.request_hash
                  and i.created_at < now() - make_interval(secs => ${runningSeconds}))

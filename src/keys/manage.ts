@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import { deleteRows } from '../lib/db/delete-in-batches.ts';
+import { keyHours } from './idempotency.ts';
 import { getKey, type KeyRow, type ListedKey, type Permission, revokeLiveKey } from './queries.ts';
 import { formatKey } from './rules.ts';
 
@@ -46,6 +47,7 @@ export async function issueKey(sql: Sql, orgId: string, options: KeyOptions) {
 
 /** Deletes expired responses and rate windows, with room for clocks that differ. */
 export async function cleanUpKeys({ db }: { db: Db }) {
-  await deleteRows(db, 'idempotency_keys', db`created_at < now() - interval '24 hours'`);
+  const isExpired = db`created_at < now() - make_interval(hours => ${keyHours}::int)`;
+  await deleteRows(db, 'idempotency_keys', isExpired);
   await deleteRows(db, 'rate_windows', db`minute < now() - interval '5 minutes'`);
 }

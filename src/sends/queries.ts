@@ -8,7 +8,7 @@ import { maxLogDays } from '../organizations/manage.ts';
 import { giveBackUsage } from '../organizations/queries.ts';
 import { suppressBounced } from '../suppressions/bounces.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import type { Reminder } from '../surveys/schemas.ts';
+import { maxReminderDays, type Reminder } from '../surveys/schemas.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import { type AddressFacts, type BlockReason, maxMailAgeMs, type OutcomeRow } from './rules.ts';
 
@@ -530,9 +530,6 @@ export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
     db`blocked_on < (now() at time zone 'UTC')::date - ${maxLogDays}::int`,
   );
 
-/** A survey with reminders needs its mails for this many days. */
-const reminderDays = 61;
-
 /**
  * Deletes old mails of a survey. Keeps unknown mails, so that no address is mailed twice. Also keeps mails that a
  * reminder may follow, and mails of a batch that is not counted yet.
@@ -553,7 +550,7 @@ export async function deleteOldMails(
         and m.claimed_at < now() - make_interval(days => ${days}::int)
         and m.finished_at < now() - make_interval(days => ${days}::int)
         and m.status in ('sent', 'failed')
-        and (s.reminders = '[]' or m.finished_at < now() - make_interval(days => ${reminderDays}::int))
+        and (s.reminders = '[]' or m.finished_at < now() - make_interval(days => ${maxReminderDays + 1}::int))
         and not exists (select from campaign_batches b where b.id = m.request_id and b.ended_at is null)
       order by m.claimed_at
       limit ${atMost}

@@ -58,13 +58,14 @@ const Audience = described(
 const Status = v.picklist(['draft', 'active'], 'must be draft or active');
 
 const maxReminders = 3;
+export const maxReminderDays = 60;
 const maxOrigins = 20;
 const week = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 const SubjectText = WithPlaceholders(Line(maxNameLength));
 
 const ReminderInput = v.object({
-  after_days: WholeNumber(1, 60),
+  after_days: WholeNumber(1, maxReminderDays),
   subject: v.optional(v.nullable(SubjectText)),
 });
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AuditedAct, commandActor, recordAct } from '../../src/audit/acts.ts';
-import { cleanUpAudit, exportEvents } from '../../src/audit/export.ts';
-import { type AuditEventRow, type AuditFilter, listEvents } from '../../src/audit/queries.ts';
+import { exportEvents } from '../../src/audit/export.ts';
+import {
+  type AuditEventRow,
+  type AuditFilter,
+  cleanUpAudit,
+  listEvents,
+} from '../../src/audit/queries.ts';
 import { inTransaction } from '../../src/lib/db/db.ts';
 import { readList } from '../../src/lib/paging/page.ts';
 import { makeOrganization } from '../support/make/rows.ts';
