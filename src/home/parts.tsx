@@ -1,5 +1,7 @@
+import type { Child } from 'hono/jsx';
 import { ResponseRow } from '../responses/response-row.tsx';
-import { Field, type FormState } from '../web/app/forms.tsx';
+import { Field, type FormState, LinkButton } from '../web/app/forms.tsx';
+import { Icon, type IconName } from '../web/app/icon.tsx';
 import { count, LinkSegments, withQuery } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
 import type { NewestComment } from './figures.ts';
@@ -79,3 +81,34 @@ export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
     </>
   );
 }
+
+export type LinkItemProps = {
+  icon: IconName;
+  tone?: string;
+  title: string;
+  href: string;
+  act: string;
+  about?: string;
+  children?: Child;
+};
+
+export const LinkItem = ({
+  icon,
+  tone = 'is-even',
+  title,
+  href,
+  act,
+  about,
+  children,
+}: LinkItemProps) => (
+  <li>
+    <span class={`badge ${tone}`}>
+      <Icon name={icon} />
+    </span>
+    <div>
+      <p class="who">{title}</p>
+      <p class="sub">{children}</p>
+    </div>
+    <LinkButton href={href} text={act} about={about} mini />
+  </li>
+);
