@@ -75,10 +75,13 @@ const selectSession = async (sql: Sql, { tokenHash, slug, noted }: SessionPlace)
             from own where not is_current) as "otherOrganizations"
     from live`;
 
-/** A session ends 30 days after the last use and 90 days after it began. */
+/** A session ends this long after the last use, or after it began. */
+const maxIdleDays = 30;
+export const maxSessionDays = 90;
+
 const isLive = (sql: Sql, alias = '') => sql`
-  ${sql(`${alias}used_at`)} > now() - interval '30 days'
-  and ${sql(`${alias}created_at`)} > now() - interval '90 days'`;
+  ${sql(`${alias}used_at`)} > now() - make_interval(days => ${maxIdleDays}::int)
+  and ${sql(`${alias}created_at`)} > now() - make_interval(days => ${maxSessionDays}::int)`;
 
 type NewSession = {
   token_hash: Buffer;

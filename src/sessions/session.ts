@@ -16,6 +16,7 @@ import {
   deleteSessionOf,
   findSession,
   insertSession,
+  maxSessionDays,
   type OtherOrganization,
   type SignedInMember,
 } from './queries.ts';
@@ -46,7 +47,7 @@ export async function startSession(
     user_agent: userAgent || null,
     address: clientAddress(c),
   });
-  setSessionCookie(c, publicUrl, token, 90 * 24 * 60 * 60);
+  setSessionCookie(c, publicUrl, token, maxSessionDays * 24 * 60 * 60);
 }
 
 export async function endSession(sql: Sql, c: Context, publicUrl: string) {
