@@ -21,7 +21,7 @@ import { reachServiceManager } from './lib/process/service-manager.ts';
 import { prepareQueue } from './lib/queue/enqueue.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { mailboxUrl } from './mailbox/pages.tsx';
-import { createWelcomeLink } from './members/reset.ts';
+import { createWelcomeLink } from './members/welcome.ts';
 import {
   listenForMetrics,
   serveMetrics,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWelcomeLink } from '../../src/members/reset.ts';
+import { createWelcomeLink } from '../../src/members/welcome.ts';
 import type { OidcSettings } from '../../src/settings.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';

@@ -23,14 +23,9 @@ import { readProofs } from '../account.ts';
 import { EmailField, NameField, NewPasswordField } from '../invite.ts';
 import { minPassword, validatePassword } from '../password.ts';
 import type { MemberName } from '../queries.ts';
-import {
-  createFirstMember,
-  findMemberOfReset,
-  isWelcomeLinkLive,
-  requestReset,
-  resetPassword,
-} from '../reset.ts';
+import { findMemberOfReset, requestReset, resetPassword } from '../reset.ts';
 import type { MemberTools } from '../sign-in.ts';
+import { createFirstMember, isWelcomeLinkLive } from '../welcome.ts';
 
 const AddressForm = v.object({ email: EmailField });
 const ResetForm = v.object({ password: NewPasswordField, remove_passkeys: checkboxField });
