@@ -7,20 +7,17 @@ import { propertyParameter } from './rules.ts';
 
 export type MeasuredValue = { value: string; measured: Measured; counted: Counted };
 
-export type Comparison = {
-  names: string[];
-  /** Null if the responses have no properties other than the filtered ones. */
-  by: string | null;
-  /** The highest score first. */
-  values: MeasuredValue[];
-};
+export type Comparison = Awaited<ReturnType<typeof readComparison>>;
 
-/** Scores by the values of the property `by`. The default is the property that most responses have. */
+/**
+ * Scores by the values of the property `by`, the highest first. The default is the property that most responses have,
+ * or null if they have no properties other than the filtered ones.
+ */
 export async function readComparison(
   db: Db,
   orgId: string,
   { by: asked, ...selection }: Selection & { by: string | null },
-): Promise<Comparison> {
+) {
   const values = await findPropertyValues(db, orgId, ofDays(selection));
   const shares = new Map<string, number>();
   for (const { name, responses } of values) {

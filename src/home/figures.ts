@@ -18,14 +18,13 @@ import {
 import {
   type Category,
   compare,
-  type Measured,
   measure,
   type SurveyType,
   totalOf,
   typeFacts,
 } from '../survey-types.ts';
 import { facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
-import { hasEnough, movingDaysOf, movingSteps, type Step, type StepKind } from './steps.ts';
+import { hasEnough, movingDaysOf, movingSteps, type Step } from './steps.ts';
 
 export type Selection = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
@@ -63,15 +62,12 @@ export async function readFigures(db: Db, orgId: string, selection: Selection) {
   };
 }
 
-type MeasuredSteps = { by: StepKind; steps: (Step & { measured: Measured })[] };
-
 /** Uses the variance of the whole trend. */
 const measureSteps = (
   type: SurveyType,
   steps: readonly Step[],
   { variance, scores }: { variance: number | null; scores: number },
-): MeasuredSteps['steps'] =>
-  steps.map((step) => ({ ...step, measured: measure(type, step, variance, scores) }));
+) => steps.map((step) => ({ ...step, measured: measure(type, step, variance, scores) }));
 
 async function readMovingSteps(db: Db, orgId: string, selection: Selection) {
   const { period, timeZone, scope } = selection;

@@ -10,7 +10,7 @@ import {
 import { type HistoryRow, listHistory } from '../sends/queries.ts';
 import type { Suppression } from '../suppressions/queries.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
-import { type PeopleQuery, peopleRows } from './directory.ts';
+import { type PeopleQuery, type Person, peopleRows } from './directory.ts';
 
 export type TimelineEntry = Omit<HistoryRow, 'what'> & {
   what: HistoryRow['what'] | 'delivered' | 'not_delivered';
@@ -165,11 +165,7 @@ export async function countPeople(sql: Sql, orgId: string, query: PeopleQuery) {
   ).count;
 }
 
-export type FoundPerson = {
-  email: string;
-  name: string | null;
-  properties: Record<string, unknown>;
-  language: string | null;
+export type FoundPerson = Pick<Person, 'email' | 'name' | 'properties' | 'language'> & {
   suppressions: Pick<Suppression, 'id' | 'kind' | 'by_hand'>[];
   suppressed: SuppressedAs | null;
 };

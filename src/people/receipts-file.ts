@@ -66,10 +66,10 @@ export async function fileErasures({ db, erasureFile }: { db: Db; erasureFile: E
       const waiting = await lockUnfiled(tx, receiptsPerBatch);
       if (waiting.length === 0) return 0;
       if (!erasureFile.append(waiting.map(({ line }) => line))) return 0;
-      await markFiled(
-        tx,
-        waiting.map(({ id }) => id),
-      );
+      const ids = waiting.map(({ id }) => id);
+      await tx`
+        -- all organizations
+        update erasures set filed_at = now() where id = any (${ids}::uuid[])`;
       return waiting.length;
     });
   }
@@ -88,12 +88,6 @@ async function lockUnfiled(sql: Sql, atMost: number) {
     order by erased_at, id
     limit ${atMost}
     for update skip locked`;
-}
-
-async function markFiled(sql: Sql, ids: readonly string[]) {
-  await sql`
-    -- all organizations
-    update erasures set filed_at = now() where id = any (${[...ids]}::uuid[])`;
 }
 
 const { O_APPEND, O_CREAT, O_SYNC, O_WRONLY } = constants;

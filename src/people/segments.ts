@@ -27,18 +27,15 @@ export async function createSegment(db: Db, writer: Writer, { name, filter }: Se
   });
 }
 
-export async function changeSegment(
-  db: Db,
-  writer: Writer,
-  {
-    id,
-    name,
-    filter,
-    ifMatch,
-  }: { id: string; ifMatch?: IfMatch } & {
-    [K in keyof SegmentInput]?: SegmentInput[K] | undefined;
-  },
-) {
+type SegmentChange = {
+  id: string;
+  name?: string | undefined;
+  filter?: PeopleFilter | undefined;
+  ifMatch?: IfMatch;
+};
+
+export async function changeSegment(db: Db, writer: Writer, wanted: SegmentChange) {
+  const { id, name, filter, ifMatch } = wanted;
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
     const before = await getSegment(tx, orgId, id, { lock: true });

@@ -19,6 +19,7 @@ import {
   LinkButton,
   readForm,
   SubmitOrCancel,
+  statusOf,
   withFieldError,
 } from '../web/app/forms.tsx';
 import {
@@ -78,13 +79,12 @@ export const summaryScreens = ({ db }: { db: Db }) =>
     .post('/', async (c) => {
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, PeriodForm);
-      if (form.errors) return showForm(c, form, 422);
+      if (form.errors) return showForm(c, form);
       const { date_from: from, date_to: to } = form.values;
       const days = periodOfDays(c.var.organization.timeZone, from, to);
       const period = endBy(days, new Date());
       if (!(await hasResponses(db, editor.orgId, period))) {
-        const mistake = await withFieldError(c, { date_to: 'No responses in this period.' });
-        return showForm(c, mistake, 422);
+        return showForm(c, await withFieldError(c, { date_to: 'No responses in this period.' }));
       }
       await requestSummary(db, editor, period);
       return redirectWith(
@@ -117,13 +117,13 @@ export const summaryScreens = ({ db }: { db: Db }) =>
       });
     });
 
-function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 200) {
+function showForm(c: Context<ScreenEnv>, form: FormState) {
   const list = pathOf(c.var.organization);
   return renderScreen(c, {
     title: 'New summary',
     section: 'summaries',
     trail: [{ text: 'Summaries', href: list }],
-    status,
+    status: statusOf(form),
     body: (
       <form method="post" action={list} class="card stack narrow">
         <FormErrors form={form} />

@@ -10,32 +10,16 @@ import {
   surveyConditions,
 } from '../responses/filter.queries.ts';
 import { addDays, startOfLocalDay } from '../responses/period.ts';
-import {
-  type Category,
-  type Change,
-  type Counted,
-  compare,
-  type Measured,
-  measure,
-  type SurveyType,
-} from '../survey-types.ts';
+import { type Category, type Counted, compare, measure, type SurveyType } from '../survey-types.ts';
 import type { Sentiment } from './rules.ts';
 
-export type MeasuredTheme = {
-  theme: string;
-  isOwn: boolean;
-  counted: Counted;
-  now: Measured;
-  before: Measured;
-  change: Change | null;
-};
+/** Counts `theme` even if few responses mention it. */
+type ThemeSelection = Selection & { theme: string | null };
+
+export type MeasuredTheme = Awaited<ReturnType<typeof readThemes>>[number];
 
 /** The themes of one scale, most mentioned first. */
-export async function readThemes(
-  sql: Sql,
-  orgId: string,
-  selection: Selection & { theme: string | null },
-): Promise<MeasuredTheme[]> {
+export async function readThemes(sql: Sql, orgId: string, selection: ThemeSelection) {
   const { type } = selection.scope;
   const rows = await countThemesInScope(sql, orgId, selection);
   return rows.map(({ theme, is_own, now: counted, before, ...row }) => {
@@ -60,11 +44,7 @@ export const sampledResponses = 5_000;
 const maxFoundThemes = 20;
 
 /** Counts each theme in the index of its facet. */
-async function countThemesInScope(
-  sql: Sql,
-  orgId: string,
-  selection: Selection & { theme: string | null },
-) {
+async function countThemesInScope(sql: Sql, orgId: string, selection: ThemeSelection) {
   const { scope, days } = ofDays(selection);
   const { period, timeZone, theme } = selection;
   const both = { from: period.before.from, to: period.to, timeZone };
@@ -123,20 +103,10 @@ const rowsOfFacet = (sql: Sql, orgId: string, { facet, scope }: RowsOfFacet) => 
   where f.org_id = ${orgId} and f.facet = ${facet} ${surveyConditions(sql, orgId, scope)}
     ${hasFacets(sql, orgId, scope.facets, sql`f.created_at, f.response_id`)}`;
 
-export type ReadComments = {
-  isOn: boolean;
-  comments: number;
-  analyzed: number;
-  withoutTheme: number;
-  sentiments: Record<Sentiment, number>;
-};
+export type ReadComments = Awaited<ReturnType<typeof countReadComments>>;
 
 /** Counts comments and text answers of the period, and what analysis found in them. */
-export async function countReadComments(
-  sql: Sql,
-  orgId: string,
-  selection: Selection,
-): Promise<ReadComments> {
+export async function countReadComments(sql: Sql, orgId: string, selection: Selection) {
   const { scope, days } = ofDays(selection);
   const { from, to, timeZone } = days;
   const range = {

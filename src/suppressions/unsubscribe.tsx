@@ -73,8 +73,6 @@ async function withSubscriber(
   return showPage(c, unsubscribePage({ state, sender, email, action, language }));
 }
 
-type OrgAddress = { orgId: string; email: string };
-
 export async function unsubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) {
   const address = { orgId, email: addressKey(email) };
   await inTransaction(db, (tx) => suppress(tx, address, { kind: 'unsubscribed', detail: null }));
@@ -138,7 +136,7 @@ export async function suppressByHand({ db }: Tools, { orgId, actor }: Writer, em
 /** Returns false for an erased person: nothing is stored, because the hash already blocks the address. */
 export async function suppress(
   tx: Sql,
-  { orgId, email }: OrgAddress,
+  { orgId, email }: { orgId: string; email: string },
   reason: { kind: 'unsubscribed' | 'bounced'; by_hand?: boolean; detail: string | null },
 ): Promise<boolean> {
   await holdOffErasures(tx, orgId);
