@@ -42,7 +42,7 @@ export function ReasonsPart(props: ReasonsProps) {
   };
   return (
     <div class="grid main-side level" id={reasonsId} {...loading}>
-      <ThemesCard {...props} themes={reasons?.themes} />
+      <ThemesCard {...props} />
       <section class="card" id="compare" aria-labelledby="compare-heading">
         <div class="title">
           <h2 id="compare-heading">By property</h2>
@@ -74,22 +74,18 @@ const Coming = ({ children }: { children: Child }) => (
 
 const maxThemes = 6;
 
-type ThemesProps = Pick<ReasonsProps, 'path' | 'scope' | 'period'> & {
-  themes: readonly MeasuredTheme[] | undefined;
-};
-
-function ThemesCard({ path, scope, period, themes }: ThemesProps) {
+function ThemesCard({ path, scope, period, reasons }: ReasonsProps) {
   const { type } = scope;
   const linkTo = (theme?: string) =>
     withQuery(`${path}/themes`, { ...scopeQuery(scope), ...period, theme });
   const { shortNumber } = typeFacts(type);
   return (
     <Part id="top-themes" title="Top themes" act={<a href={linkTo()}>All themes</a>}>
-      {themes === undefined ? (
+      {reasons === null ? (
         <Coming>
           <p class="soft">To see the themes of these comments, open All themes.</p>
         </Coming>
-      ) : themes.length === 0 ? (
+      ) : reasons.themes.length === 0 ? (
         <p class="soft">No themes yet. All themes shows which comments are analyzed.</p>
       ) : (
         <DataTable
@@ -100,7 +96,7 @@ function ThemesCard({ path, scope, period, themes }: ThemesProps) {
             { head: 'Range', phone: 'line' },
             { head: shortNumber, number: true, phone: 'beside' },
           ]}
-          rows={themes.slice(0, maxThemes).map(({ theme, now }) => ({
+          rows={reasons.themes.slice(0, maxThemes).map(({ theme, now }) => ({
             cells: [
               <a href={`${linkTo(theme)}#theme`}>
                 <bdi>{theme}</bdi>
@@ -187,7 +183,31 @@ function ComparedValues({ path, scope, period, comparison: { by, values } }: Val
         ))}
       </ul>
       <p class="sub">{describeValues(type, values)}</p>
-      <ValueTable {...{ type, by, values }} />
+      <details class="reveal">
+        <summary>Show as table</summary>
+        <DataTable
+          caption={`${typeFacts(type).number} by ${by}`}
+          nowrap
+          columns={[
+            by,
+            ...numberColumns('Score', '95% interval'),
+            ...numberColumns(partNames(type)[0]!, partNames(type).at(-1)!, 'Responses'),
+          ]}
+          rows={values.map(({ value, measured, counted }) => {
+            const { total } = measured;
+            const share = (part: number) => (total === 0 ? '–' : `${percentage(part, total)}%`);
+            return {
+              cells: [
+                <bdi>{value}</bdi>,
+                ...scoreTexts(type, measured),
+                share(counted.promoters),
+                share(counted.detractors),
+                count(total),
+              ],
+            };
+          })}
+        />
+      </details>
     </>
   );
 }
@@ -202,33 +222,3 @@ function describeValues(type: SurveyType, values: readonly MeasuredValue[]): str
     ? `${last.value} is significantly lower than ${first.value}. ${sampled}`
     : `The differences may be due to chance. ${sampled}`;
 }
-
-type TableProps = { type: SurveyType; by: string; values: readonly MeasuredValue[] };
-
-const ValueTable = ({ type, by, values }: TableProps) => (
-  <details class="reveal">
-    <summary>Show as table</summary>
-    <DataTable
-      caption={`${typeFacts(type).number} by ${by}`}
-      nowrap
-      columns={[
-        by,
-        ...numberColumns('Score', '95% interval'),
-        ...numberColumns(partNames(type)[0]!, partNames(type).at(-1)!, 'Responses'),
-      ]}
-      rows={values.map(({ value, measured, counted }) => {
-        const { total } = measured;
-        const share = (part: number) => (total === 0 ? '–' : `${percentage(part, total)}%`);
-        return {
-          cells: [
-            <bdi>{value}</bdi>,
-            ...scoreTexts(type, measured),
-            share(counted.promoters),
-            share(counted.detractors),
-            count(total),
-          ],
-        };
-      })}
-    />
-  </details>
-);
