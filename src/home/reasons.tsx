@@ -1,20 +1,13 @@
 import type { Child } from 'hono/jsx';
 import type { MeasuredTheme } from '../summaries/theme-figures.ts';
-import {
-  boundsOf,
-  compare,
-  type Measured,
-  percentage,
-  type SurveyType,
-  typeFacts,
-} from '../survey-types.ts';
+import { boundsOf, compare, percentage, type SurveyType, typeFacts } from '../survey-types.ts';
 import { Part } from '../web/app/badges.tsx';
 import { Range } from '../web/app/drawings.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { count, DataTable, withQuery } from '../web/app/lists.tsx';
 import { type Comparison, type MeasuredValue, sampledResponses } from './comparison.ts';
 import { type HomeScope, propertyParameter, scopeQuery } from './rules.ts';
-import { numberColumns, partNames, scoreTexts } from './score.tsx';
+import { numberColumns, partNames, type Score, scoreTexts } from './score.tsx';
 
 export type Reasons = { themes: readonly MeasuredTheme[]; comparison: Comparison };
 
@@ -111,8 +104,6 @@ function ThemesCard({ path, scope, period, reasons }: ReasonsProps) {
     </Part>
   );
 }
-
-type Score = Pick<Measured, 'value' | 'interval'>;
 
 /** The interval of a score on its scale. Green above the middle, red below, grey if it includes the middle. */
 export function ScoreRange({ type, measured }: { type: SurveyType; measured: Score }) {

@@ -18,7 +18,7 @@ import {
   totalOf,
   typeFacts,
 } from '../survey-types.ts';
-import { Part } from '../web/app/badges.tsx';
+import { dayText, Part } from '../web/app/badges.tsx';
 import { Bar, Funnel, Gauge, PartsBar } from '../web/app/drawings.tsx';
 import { Icon } from '../web/app/icon.tsx';
 import { count, counted, withQuery } from '../web/app/lists.tsx';
@@ -45,10 +45,9 @@ import type { StepKind } from './steps.ts';
 
 export const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
 
-export const scoreTexts = (
-  type: SurveyType,
-  { value, interval }: Pick<Measured, 'value' | 'interval'>,
-) => [
+export type Score = Pick<Measured, 'value' | 'interval'>;
+
+export const scoreTexts = (type: SurveyType, { value, interval }: Score) => [
   value === null ? '–' : formatValue(type, value),
   interval === null ? '–' : formatInterval(type, interval),
 ];
@@ -219,13 +218,7 @@ export function ScorePart(props: ScoreProps) {
 }
 
 /** A score on its scale, with its interval. */
-export const ScoreGauge = ({
-  type,
-  measured,
-}: {
-  type: SurveyType;
-  measured: Pick<Measured, 'value' | 'interval'>;
-}) => (
+export const ScoreGauge = ({ type, measured }: { type: SurveyType; measured: Score }) => (
   <Gauge
     value={measured.value}
     interval={measured.interval}
@@ -357,17 +350,16 @@ const formatTick = (type: SurveyType, value: number) =>
 const inUtc = (options: Intl.DateTimeFormatOptions) =>
   lazy(() => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }));
 const dayAndMonth = inUtc({ day: 'numeric', month: 'short' });
-const dayInYear = inUtc({ day: 'numeric', month: 'short', year: 'numeric' });
 const monthAndYear = inUtc({ month: 'short', year: 'numeric' });
 const whole = inUtc({ day: 'numeric', month: 'long', year: 'numeric' });
 
-const shortDay = (day: string, by: StepKind) =>
-  (by === 'month' ? monthAndYear : by === 90 ? dayInYear : dayAndMonth)().format(
-    new Date(`${day}T00:00:00Z`),
-  );
+function shortDay(day: string, by: StepKind) {
+  if (by === 90) return dayText(day);
+  return (by === 'month' ? monthAndYear : dayAndMonth)().format(new Date(day));
+}
 
 function longDay(day: string) {
-  return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;
+  return <time datetime={day}>{whole().format(new Date(day))}</time>;
 }
 
 type Meaning = Pick<ScoreProps, 'type' | 'change' | 'before'> & {

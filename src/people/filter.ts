@@ -54,19 +54,21 @@ const Value = v.union(
   'must be text, a number, true or false',
 );
 
+const RawCondition = v.strictObject(
+  {
+    field: v.pipe(
+      v.string('must be text'),
+      v.maxLength(maxFieldLength, `must be at most ${maxFieldLength} characters`),
+      v.description(`property.NAME, ${Object.keys(filterFields).join(', ')}`),
+    ),
+    op: v.picklist(everyOp, `must be one of ${everyOp.join(', ')}`),
+    value: v.optional(v.nullable(Value)),
+  },
+  'must be an object with field, op and value',
+);
+
 const ConditionInput = v.pipe(
-  v.strictObject(
-    {
-      field: v.pipe(
-        v.string('must be text'),
-        v.maxLength(maxFieldLength, `must be at most ${maxFieldLength} characters`),
-        v.description(`property.NAME, ${Object.keys(filterFields).join(', ')}`),
-      ),
-      op: v.picklist(everyOp, `must be one of ${everyOp.join(', ')}`),
-      value: v.optional(v.nullable(Value)),
-    },
-    'must be an object with field, op and value',
-  ),
+  RawCondition,
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const complaint = complaintOf(dataset.value);
@@ -82,18 +84,10 @@ const ConditionInput = v.pipe(
   }),
 );
 
-type RawCondition = {
-  field: string;
-  op: FilterOp;
-  value?: string | number | boolean | null | undefined;
-};
+type Complaint = [part: 'field' | 'op' | 'value', reason: string];
 
-/** The invalid part of a condition, and the reason. */
-function complaintOf({
-  field,
-  op,
-  value,
-}: RawCondition): ['field' | 'op' | 'value', string] | undefined {
+function complaintOf(condition: v.InferOutput<typeof RawCondition>): Complaint | undefined {
+  const { field, op, value } = condition;
   const kind = kindOf(field);
   if (!kind || field === propertyPrefix) {
     const names = Object.keys(filterFields).join(', ');
