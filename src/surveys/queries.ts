@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts';
+import { orNotFound } from '../errors.ts';
 import { json, likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
@@ -220,8 +220,7 @@ export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
   const [row] = await sql<ManagedSurvey[]>`
     -- all organizations
     select ${fields(sql)} from surveys where id = ${id}`;
-  if (!row) throw notFound('survey');
-  return row;
+  return orNotFound(row, 'survey');
 }
 
 /** `lock` blocks changes, or changes and answers, until the transaction ends. */
@@ -234,8 +233,7 @@ export async function getOrgSurvey(
   const locks = { changes: sql`for no key update`, answers: sql`for update` };
   const [row] = await sql<ManagedSurvey[]>`
     select ${fields(sql)} from surveys where org_id = ${orgId} and id = ${id} ${lock ? locks[lock] : sql``}`;
-  if (!row) throw notFound('survey');
-  return row;
+  return orNotFound(row, 'survey');
 }
 
 /** Waits for responses in flight and blocks new ones, so that the last response sees all others. */

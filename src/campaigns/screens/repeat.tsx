@@ -21,7 +21,6 @@ import {
   readVersion,
   Select,
   Submit,
-  statusOf,
   tryAction,
   Version,
   withFieldError,
@@ -94,7 +93,7 @@ async function showRepeat(
     survey,
     tab: 'send',
     title: `Repeat “${survey.name}”`,
-    status: statusOf(form),
+    form,
     body: (
       <div class="grid half">
         {c.var.organization.role === 'viewer' ? (

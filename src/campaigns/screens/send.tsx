@@ -26,7 +26,6 @@ import {
   optionalNumber,
   optionalText,
   Select,
-  statusOf,
 } from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { count, counted, DataTable, EmptyState, Facts } from '../../web/app/lists.tsx';
@@ -55,9 +54,7 @@ export async function showSend(
   if (!isKnown && c.req.method === 'GET') throw notFound('segment');
   const here = `/o/${slug}/surveys/${surveyId}`;
   const title = sendTitle(survey.name);
-  const status = statusOf(form);
-  const render = (body: Child) =>
-    renderSurveyScreen(c, { survey, tab: 'send', title, body, status });
+  const render = (body: Child) => renderSurveyScreen(c, { survey, tab: 'send', title, body, form });
   const audienceForm = (
     <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
   );

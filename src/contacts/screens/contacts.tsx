@@ -317,7 +317,7 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
     tab: 'contacts',
     title: `Contacts of ${survey.name}`,
     body,
-    status: statusOf(form),
+    form,
   });
 }
 

@@ -27,7 +27,6 @@ import {
   Segments,
   Select,
   type StoredForm,
-  statusOf,
   TimeZoneSelect,
   Version,
 } from '../../web/app/forms.tsx';
@@ -215,7 +214,7 @@ function showForm(c: Context<ScreenEnv>, { form, survey, answered = false, notic
   const surveys = surveysPath(c.var.organization);
   const here = survey ? `${surveys}/${survey.id}` : surveys;
   const page = {
-    status: statusOf(form),
+    form,
     actions: (
       <>
         <a class="button small-only" href="#preview">

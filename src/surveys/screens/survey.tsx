@@ -11,13 +11,7 @@ import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { percentage, typeFacts } from '../../survey-types.ts';
 import { Confirm, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import {
-  emptyForm,
-  type FormState,
-  readForm,
-  statusOf,
-  withFieldError,
-} from '../../web/app/forms.tsx';
+import { emptyForm, type FormState, readForm, withFieldError } from '../../web/app/forms.tsx';
 import { count, counted, Facts, LinkSegments } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { renderSurveyScreen, SurveyStatus } from '../../web/app/survey-screen.tsx';
@@ -185,10 +179,10 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
       </p>
     </Confirm>
   );
-  return renderConfirm(c, survey, { title: 'Delete', status: statusOf(form), body });
+  return renderConfirm(c, survey, { title: 'Delete', form, body });
 }
 
-type ConfirmScreen = { title: string; status?: ReturnType<typeof statusOf>; body: Child };
+type ConfirmScreen = { title: string; form?: FormState; body: Child };
 
 function renderConfirm(
   c: Context<ScreenEnv>,

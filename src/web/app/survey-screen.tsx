@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { State } from './badges.tsx';
-import { LinkButton } from './forms.tsx';
+import { emptyForm, type FormState, LinkButton } from './forms.tsx';
 import { ActMenu } from './lists.tsx';
 import { readerOf, renderScreen } from './screen.tsx';
 
@@ -21,12 +20,13 @@ type SurveyScreen = {
   body: Child;
   /** Shown before the actions that every tab has. */
   actions?: Child;
-  status?: ContentfulStatusCode;
+  /** Sets the status: 422 with errors. */
+  form?: FormState;
 };
 
 /** A page of a survey. All survey pages have the same heading, tabs and actions. */
 export function renderSurveyScreen(c: Context, screen: SurveyScreen): Response {
-  const { survey, tab, title = survey.name, body, actions, status = 200 } = screen;
+  const { survey, tab, title = survey.name, body, actions, form = emptyForm() } = screen;
   const organization = readerOf(c).organization!;
   const list = `/o/${organization.slug}/surveys`;
   const here = `${list}/${survey.id}`;
@@ -59,7 +59,7 @@ export function renderSurveyScreen(c: Context, screen: SurveyScreen): Response {
       </nav>
     ),
     body,
-    status,
+    form,
   });
 }
 
