@@ -134,6 +134,15 @@ export async function createAuthenticationOptions({ rpId }: RelyingParty) {
   return await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
 }
 
+type StoredPasskey = {
+  id: string;
+  member_id: string;
+  member_name: string;
+  public_key: Buffer;
+  counter: number;
+  transports: string[];
+};
+
 export type ProvedPasskey = { passkey: StoredPasskey; counter: number };
 
 /** Returns the passkey that signed our challenge, or undefined. */
@@ -142,7 +151,13 @@ export async function checkPasskey(
   { credential, challenge }: { credential: string; challenge: string },
 ): Promise<ProvedPasskey | undefined> {
   const answer = readCredential<AuthenticationResponseJSON>(credential);
-  const passkey = answer && (await findPasskey(db, answer.id));
+  if (!answer) return undefined;
+  const [passkey] = await db<StoredPasskey[]>`
+    select p.id, p.member_id, m.name as member_name, p.public_key, p.counter::float8 as counter,
+           p.transports
+    from passkeys p
+    join members m on m.id = p.member_id
+    where p.id = ${answer.id}`;
   if (!passkey || !belongsTo(passkey, answer.response.userHandle)) return undefined;
   const { id, counter, transports } = passkey;
   const publicKey = new Uint8Array(passkey.public_key);
@@ -207,25 +222,6 @@ export async function listPasskeys(sql: Sql, memberId: string): Promise<ListedPa
     from passkeys
     where member_id = ${memberId}
     order by created_at, id`;
-}
-
-type StoredPasskey = {
-  id: string;
-  member_id: string;
-  member_name: string;
-  public_key: Buffer;
-  counter: number;
-  transports: string[];
-};
-
-async function findPasskey(sql: Sql, id: string): Promise<StoredPasskey | undefined> {
-  const [row] = await sql<StoredPasskey[]>`
-    select p.id, p.member_id, m.name as member_name, p.public_key, p.counter::float8 as counter,
-           p.transports
-    from passkeys p
-    join members m on m.id = p.member_id
-    where p.id = ${id}`;
-  return row;
 }
 
 /** The relying party: browsers bind each passkey to this host. */
