@@ -19,12 +19,12 @@ import {
   optional,
   UsageError,
 } from '../lib/cli/command.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { type Config, configuredSecrets } from '../settings.ts';
 import { unlinkSso } from './account.ts';
 import { turnOffCodes } from './codes.ts';
-import { type InviteTools, inviteMember, inviteOperator } from './invite.ts';
+import { inviteMember, inviteOperator } from './invite.ts';
 import { findCredentials, findMemberRoleByEmail, listAllMembers, listMembers } from './queries.ts';
 import { createResetLink } from './reset.ts';
 import { changeRole, removeMember } from './roles.ts';
@@ -50,7 +50,12 @@ const invite: Command<CommandTools> = command({
     }
     return inDatabase(tools, async (db, config) => {
       const orgId = org === undefined ? undefined : await findOrgId(db, org, invite.usage);
-      const inviting = await inviteTools(db, config);
+      const inviting = {
+        db,
+        secrets: configuredSecrets(config, config.dataDir),
+        publicUrl: await getPublicUrl(db, config),
+        mails: config.smtpUrl !== null,
+      };
       const invitation =
         orgId && role
           ? await inviteMember(inviting, commandWriter(orgId), {
@@ -129,15 +134,6 @@ const reset = databaseCommand({
 });
 
 export const memberCommands = [invite, list, role, remove, reset];
-
-async function inviteTools(db: Db, config: Config): Promise<InviteTools> {
-  return {
-    db,
-    secrets: configuredSecrets(config, config.dataDir),
-    publicUrl: await getPublicUrl(db, config),
-    mails: config.smtpUrl !== null,
-  };
-}
 
 async function getPublicUrl(sql: Sql, config: Config): Promise<string> {
   const url = await publicUrlOf(sql, config);
