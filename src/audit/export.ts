@@ -15,7 +15,7 @@ const head = [
   'target_id',
   'details',
   'request_id',
-];
+] as const;
 
 /** `position` keeps the microseconds of the time, as text. */
 type ExportedEvent = AuditEventRow & { position: string };
@@ -38,18 +38,11 @@ export async function* exportEvents(db: Db, orgId: string, filter: AuditFilter) 
   }
 }
 
-const lineOf = (event: ExportedEvent) =>
-  csvLine([
-    event.at,
-    event.actor_kind,
-    event.actor,
-    event.act,
-    sentenceOf(event.act),
-    event.target,
-    event.target_id,
-    JSON.stringify(event.details),
-    event.request_id,
-  ]);
+function lineOf(event: ExportedEvent) {
+  const sentence = sentenceOf(event.act);
+  const cells = { ...event, sentence, details: JSON.stringify(event.details) };
+  return csvLine(head.map((name) => cells[name]));
+}
 
 type Exporter = { orgId: string; actor: Actor };
 
