@@ -27,13 +27,13 @@ export const settingsOverview = ({ db, mailbox }: OverviewTools) =>
       readUsage(db, orgId),
       countSettings(db, orgId, member.id),
     ]);
-    const groups = Object.entries(tilesOf({ settings, usage, counts, mailbox }))
-      .map(
-        ([group, tiles]) =>
-          [group, tiles.filter(({ name }) => maySee(organization.role, name))] as const,
-      )
-      .filter(([, tiles]) => tiles.length > 0);
-    const body = groups.map(([group, tiles]) => (
+    const groups = Object.entries(tilesOf(settings, usage, counts, mailbox))
+      .map(([group, all]) => {
+        const tiles = all.filter(({ name }) => maySee(organization.role, name));
+        return { group, tiles };
+      })
+      .filter(({ tiles }) => tiles.length > 0);
+    const body = groups.map(({ group, tiles }) => (
       <section aria-labelledby={`group-${group}`}>
         <h2 id={`group-${group}`} class="group">
           {group}
@@ -69,15 +69,12 @@ type Tile = {
   extra?: Child;
 };
 
-type Values = {
-  settings: OrganizationRow;
-  usage: Awaited<ReturnType<typeof readUsage>>;
-  counts: SettingCounts;
-  mailbox: boolean;
-};
-
-function tilesOf({ settings, usage, counts, mailbox }: Values): Record<string, Tile[]> {
-  const { used, monthly_send_limit: limit, month } = usage;
+function tilesOf(
+  settings: OrganizationRow,
+  { used, monthly_send_limit: limit, month }: Awaited<ReturnType<typeof readUsage>>,
+  counts: SettingCounts,
+  mailbox: boolean,
+): Record<string, Tile[]> {
   const { frequency_days: frequency, ai_enabled: isAnalyzed } = settings;
   return {
     Organization: [
