@@ -47,10 +47,7 @@ type FillTools = { db: Db; secrets: Secrets; isPublic?: boolean };
  * Fills one organization with a year of feedback, all or nothing. Returns undefined if the organization exists. The
  * running service then analyzes the comments and writes the monthly summaries.
  */
-export async function fillDemo(
-  { db, secrets, isPublic = false }: FillTools,
-  now: Date,
-): Promise<FilledDemo | undefined> {
+export async function fillDemo({ db, secrets, isPublic = false }: FillTools, now: Date) {
   const password = makePassword();
   // Hashing is slow, so it runs before the transaction.
   const passwordHash = await hashPassword(password, { address: 'demo' });
@@ -124,7 +121,7 @@ async function addDemoSurvey(
   { survey, createdAt }: { survey: DemoSurvey; createdAt: Date },
 ) {
   const textsIn = (language: string) =>
-    textsOf({ texts: survey.template }, { language, organization: name });
+    textsOf({ texts: survey.topic }, { language, organization: name });
   return await addSurvey(tx, orgId, {
     name: survey.name,
     type: survey.type,
@@ -166,11 +163,7 @@ const colleagues: readonly Colleague[] = [
   { name: 'Tom Verbeek', email: 'tom@larkspur.example', role: 'viewer' },
 ];
 
-async function addColleagues(
-  tx: Sql,
-  orgId: string,
-  people: readonly Colleague[],
-): Promise<Owner[]> {
+async function addColleagues(tx: Sql, orgId: string, people: readonly Colleague[]) {
   const owners: Owner[] = [];
   for (const { name, email, role } of people) {
     const member =

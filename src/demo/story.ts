@@ -30,17 +30,12 @@ const languageIn: Readonly<Record<string, string>> = { DE: 'de', AT: 'de', FR: '
 const plans = ['subscription', 'subscription', 'single bag', 'single bag', 'office'] as const;
 const coffees = ['Nightjar', 'Meadow', 'Harbour', 'Dusk'] as const;
 
-type Topic = Exclude<
-  keyof typeof sayings,
-  'questions' | 'wishes' | 'replies' | 'notes' | 'canned' | 'themes'
->;
 type About = Category | 'release' | 'recovery' | 'december';
 
 export type DemoSurvey = {
   name: string;
   type: SurveyType;
-  topic: Topic;
-  template: TemplateSubject;
+  topic: TemplateSubject;
   /** A campaign mails all new customers of a month. A request mails one customer after an event. */
   by: 'campaign' | 'request' | 'link';
   people: number;
@@ -58,7 +53,6 @@ export const surveys: readonly DemoSurvey[] = [
     name: 'Customer loyalty',
     type: 'nps',
     topic: 'nps',
-    template: 'nps',
     by: 'campaign',
     people: 1000,
     anonymous: 60,
@@ -71,7 +65,6 @@ export const surveys: readonly DemoSurvey[] = [
     name: 'After delivery',
     type: 'star5',
     topic: 'delivery',
-    template: 'delivery',
     by: 'request',
     people: 420,
     anonymous: 40,
@@ -84,7 +77,6 @@ export const surveys: readonly DemoSurvey[] = [
     name: 'After a support case',
     type: 'csat',
     topic: 'support',
-    template: 'support',
     by: 'request',
     people: 260,
     anonymous: 0,
@@ -97,7 +89,6 @@ export const surveys: readonly DemoSurvey[] = [
     name: 'Changing a subscription',
     type: 'ces',
     topic: 'effort',
-    template: 'effort',
     by: 'request',
     people: 180,
     anonymous: 0,
@@ -110,7 +101,6 @@ export const surveys: readonly DemoSurvey[] = [
     name: 'Help pages',
     type: 'thumbs',
     topic: 'website',
-    template: 'website',
     by: 'link',
     people: 0,
     anonymous: 210,
@@ -123,7 +113,6 @@ export const surveys: readonly DemoSurvey[] = [
     name: 'Working at Larkspur',
     type: 'nps',
     topic: 'employees',
-    template: 'employees',
     by: 'request',
     people: 46,
     anonymous: 0,
@@ -135,8 +124,8 @@ export const surveys: readonly DemoSurvey[] = [
 ];
 
 /** The questions of the template. Customers are also asked for wishes. */
-export function questionsOf({ template, topic }: DemoSurvey): QuestionsInput {
-  const questions = templateQuestions(template, { language: 'en', translations: languages });
+export function questionsOf({ topic }: DemoSurvey): QuestionsInput {
+  const questions = templateQuestions(topic, { language: 'en', translations: languages });
   if (topic !== 'nps') return questions;
   const { wish } = sayings.questions;
   const texts = Object.fromEntries(languages.map((tag) => [tag, { text: wish[tag] }]));
@@ -314,7 +303,7 @@ function shuffled<T>(list: readonly T[], random: () => number): T[] {
 }
 
 /** The same customers answer several surveys. Employees are separate people. */
-function customerAt(place: number, topic: Topic) {
+function customerAt(place: number, topic: TemplateSubject) {
   const number = topic === 'employees' ? place + 5000 : place * (topic === 'nps' ? 1 : 2);
   const first = firstNames[number % firstNames.length]!;
   const last = lastNames[(number * 7 + Math.floor(number / firstNames.length)) % lastNames.length]!;
