@@ -18,6 +18,7 @@ import { wasErased } from './retention.ts';
 type ReplayTools = { db: Db };
 type Traced = { webhookId: string; traceparent?: string | null };
 type Originals = { deliveryId: string } | { since: Date };
+type Copy = Originals & { webhookId: string; traceparent: string | null };
 
 export async function redeliver(
   tools: ReplayTools,
@@ -59,11 +60,7 @@ const maxLockMs = 1000;
  * Locks the webhook, so that a second replay sees the deliveries of the first. Waits only as long as outcomes may hold
  * the lock, because waiting for another replay would hold a connection of the pool.
  */
-async function copy(
-  tx: Sql,
-  writer: Writer,
-  request: Originals & { webhookId: string; traceparent: string | null },
-) {
+async function copy(tx: Sql, writer: Writer, request: Copy) {
   const { orgId } = writer;
   const { webhookId, traceparent } = request;
   const webhook = { org_id: orgId, webhook_id: webhookId };
@@ -107,21 +104,14 @@ const maxLinks = 20;
  * Copies deliveries and extends the retention of their events. Ids use the clock instead of the start of the
  * transaction, which may be earlier than the originals: a copy must sort after its original.
  */
-async function copyDeliveries(
-  sql: Sql,
-  orgId: string,
-  {
-    webhookId,
-    traceparent,
-    ...which
-  }: Originals & { webhookId: string; traceparent: string | null },
-) {
+async function copyDeliveries(sql: Sql, orgId: string, request: Copy) {
+  const { webhookId, traceparent } = request;
   const originals =
-    'deliveryId' in which
+    'deliveryId' in request
       ? sql`
         select * from deliveries
-        where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${which.deliveryId}`
-      : missedDeliveries(sql, { orgId, webhookId, since: which.since });
+        where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${request.deliveryId}`
+      : missedDeliveries(sql, { orgId, webhookId, since: request.since });
   return one(
     await sql<{ count: number; traceparents: string[] }[]>`
       with original as materialized (
@@ -135,7 +125,7 @@ async function copyDeliveries(
       ), copied as (
         insert into pending_deliveries (org_id, webhook_id, id, event_id, message_id, is_test, is_replay,
                                         traceparent)
-        select ${orgId}, ${webhookId}, id_at(at), event_id, message_id, is_test, ${'since' in which},
+        select ${orgId}, ${webhookId}, id_at(at), event_id, message_id, is_test, ${'since' in request},
                ${traceparent}
         from (
           select o.event_id, o.message_id, o.is_test, clock_timestamp() as at
