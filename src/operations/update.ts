@@ -1,30 +1,21 @@
 import * as v from 'valibot';
 import manifest from '../../package.json' with { type: 'json' };
-import { type Finding, finding } from './findings.ts';
+import { finding } from './findings.ts';
 
 const timeoutMs = 3000;
 const maxBytes = 1_000_000;
 
 /** `latest.json` of a release, or the answer of GitHub about the latest release. */
 const Latest = v.pipe(
-  v.union([
-    v.pipe(
-      v.object({ version: v.string() }),
-      v.transform(({ version }) => version),
-    ),
-    v.pipe(
-      v.object({ tag_name: v.string() }),
-      v.transform(({ tag_name }) => tag_name.replace(/^v/, '')),
-    ),
-  ]),
+  v.union([v.object({ version: v.string() }), v.object({ tag_name: v.string() })]),
+  v.transform((latest) =>
+    'version' in latest ? latest.version : latest.tag_name.replace(/^v/, ''),
+  ),
   v.regex(/^\d+\.\d+\.\d+$/),
 );
 
 /** Asks for the latest version only if the operator has set an address. The request carries nothing about this installation. */
-export async function examineUpdate(
-  url: string | null | undefined,
-  own = manifest.version,
-): Promise<Finding[]> {
+export async function examineUpdate(url: string | null | undefined, own = manifest.version) {
   if (!url) return [];
   try {
     const response = await fetch(url, {
