@@ -41,11 +41,7 @@ export type RecentValues = {
 const maxThemes = 30;
 
 /** The most frequent properties and themes of the newest responses, and all questions with options. */
-export async function findRecentValues(
-  sql: Sql,
-  orgId: string,
-  surveyId: string | null,
-): Promise<RecentValues> {
+export async function findRecentValues(sql: Sql, orgId: string, surveyId: string | null) {
   const [[found], questions] = await Promise.all([
     sql<Omit<RecentValues, 'questions'>[]>`
       with sampled as materialized (
@@ -109,7 +105,7 @@ type OtherResponse = {
 const maxOthers = 20;
 
 /** Other responses of the person who gave a response. */
-export async function listOthers(sql: Sql, orgId: string, id: string): Promise<OtherResponse[]> {
+export async function listOthers(sql: Sql, orgId: string, id: string) {
   return await sql<OtherResponse[]>`
     select r.id, s.name as survey_name, s.type, r.score, r.category, r.comment, r.created_at
     from responses shown

@@ -4,7 +4,13 @@ import { valuesOf } from '../../questions/results.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { anyPerson, fillIn } from '../../surveys/texts.ts';
 import { dayText } from '../../web/app/badges.tsx';
-import { type ControlOption, Field, type FormState, Select } from '../../web/app/forms.tsx';
+import {
+  type ControlOption,
+  Field,
+  type FormState,
+  optionsOf,
+  Select,
+} from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { FilterForm } from '../../web/app/lists.tsx';
 import { languageChoices } from '../../web/language.ts';
@@ -118,26 +124,17 @@ const choiceFields = (choices: FilterChoices, recent: RecentValues): ChoiceField
   owner: {
     label: 'Owner',
     options: [
-      any,
-      { value: me, text: 'Me' },
-      { value: noOwner, text: 'Unassigned' },
+      ...optionsOf({ '': 'Any', [me]: 'Me', [noOwner]: 'Unassigned' }),
       ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
     ],
   },
   has_comment: {
     label: 'Comment',
-    options: [
-      any,
-      { value: 'true', text: 'With a comment' },
-      { value: 'false', text: 'Without a comment' },
-    ],
+    options: optionsOf({ '': 'Any', true: 'With a comment', false: 'Without a comment' }),
   },
   held: {
     label: 'Counted',
-    options: [
-      { value: '', text: 'Responses that count' },
-      { value: 'true', text: 'On hold' },
-    ],
+    options: optionsOf({ '': 'Responses that count', true: 'On hold' }),
   },
   theme: {
     label: 'Theme',
@@ -153,11 +150,7 @@ const choiceFields = (choices: FilterChoices, recent: RecentValues): ChoiceField
   },
   audience: {
     label: 'Audience',
-    options: [
-      any,
-      { value: 'customer', text: 'Customers' },
-      { value: 'employee', text: 'Employees' },
-    ],
+    options: optionsOf({ '': 'Any', customer: 'Customers', employee: 'Employees' }),
   },
   language: { label: 'Language', options: [any, ...languageChoices(undefined)] },
   days: {

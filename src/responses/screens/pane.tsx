@@ -9,7 +9,14 @@ import { ReplyPart } from '../../replies/reply-part.tsx';
 import type { ScreenEnv, SignedInMember } from '../../sessions/session.ts';
 import { scoreName, typeFacts } from '../../survey-types.ts';
 import { Avatar, Breakable, Chip, State, Tag, Time } from '../../web/app/badges.tsx';
-import { emptyForm, Field, type FormState, LinkButton, Select } from '../../web/app/forms.tsx';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  LinkButton,
+  optionsOf,
+  Select,
+} from '../../web/app/forms.tsx';
 import { Icon } from '../../web/app/icon.tsx';
 import { ActMenu, Facts } from '../../web/app/lists.tsx';
 import { findResponse } from '../queries.ts';
@@ -21,15 +28,9 @@ export type PaneForms = { note?: FormState; reply?: FormState };
 
 export type ReadResponse = Awaited<ReturnType<typeof readResponse>>;
 
-export async function getResponse(
-  c: Context<ScreenEnv>,
-  db: Db,
-  id: string,
-): Promise<ShownResponse> {
-  const answer = await readJson<{ data: ShownResponse } | null>(
-    db,
-    findResponse(db, c.var.organization.id, id),
-  );
+export async function getResponse(c: Context<ScreenEnv>, db: Db, id: string) {
+  const statement = findResponse(db, c.var.organization.id, id);
+  const answer = await readJson<{ data: ShownResponse } | null>(db, statement);
   if (!answer) throw notFound('response');
   return answer.data;
 }
@@ -134,13 +135,12 @@ type DetailProps = ReadResponse & {
   reply: FormState;
 };
 
-const actionOf = (
-  { path, query, response }: Pick<DetailProps, 'path' | 'query' | 'response'>,
-  act = '',
-) => `${path}/${response.id}${act}${query}`;
+const actionOf = ({ path, query, response }: DetailProps, act = '') =>
+  `${path}/${response.id}${act}${query}`;
 
 function PersonHead({ response, origin, path }: DetailProps) {
   const { score, category, survey_type, survey_id, survey_name, created_at } = response;
+  const { control, highest } = typeFacts(survey_type);
   return (
     <header class="spread">
       <div class="person">
@@ -167,11 +167,7 @@ function PersonHead({ response, origin, path }: DetailProps) {
         </div>
       </div>
       <Chip
-        score={
-          typeFacts(survey_type).control === 'thumb'
-            ? scoreName(survey_type, score)
-            : `${score} of ${typeFacts(survey_type).highest}`
-        }
+        score={control === 'thumb' ? scoreName(survey_type, score) : `${score} of ${highest}`}
         category={category}
         big
       />
@@ -389,11 +385,7 @@ function FollowUpPart(props: DetailProps) {
           id="new-state"
           label="State"
           value={state ?? ''}
-          options={[
-            { value: '', text: 'No follow-up' },
-            { value: 'open', text: 'Open' },
-            { value: 'done', text: 'Done' },
-          ]}
+          options={optionsOf({ '': 'No follow-up', open: 'Open', done: 'Done' })}
         />
         <div class="acts">
           <button type="submit">Save</button>

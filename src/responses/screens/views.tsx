@@ -28,11 +28,10 @@ const builtIn = [
   { text: 'With comment', query: 'has_comment=true', count: null },
 ] as const;
 
-type ViewLink = { text: string; href: string; count?: number; current: boolean };
-type Views = { links: ViewLink[]; current: SavedView | 'built-in' | undefined };
+type Views = Awaited<ReturnType<typeof readViews>>;
 
 /** Lists the member's views, and finds the view that matches the query. */
-export async function readViews(c: Context<ScreenEnv>, db: Db): Promise<Views> {
+export async function readViews(c: Context<ScreenEnv>, db: Db) {
   const owner = ownerOf(c);
   const [own, counts] = await Promise.all([listViews(db, owner), countViews(db, owner)]);
   const path = pathOf(c);
@@ -51,7 +50,7 @@ export async function readViews(c: Context<ScreenEnv>, db: Db): Promise<Views> {
   return {
     links: [...fixed, ...saved.map(({ view: _view, ...link }) => link)],
     current: fixed.some(({ current }) => current)
-      ? 'built-in'
+      ? ('built-in' as const)
       : saved.find(({ current }) => current)?.view,
   };
 }

@@ -22,6 +22,7 @@ import {
   FoldCard,
   type FormState,
   LinkButton,
+  optionsOf,
   readForm,
   readVersion,
   Segments,
@@ -528,9 +529,6 @@ const days = {
   sat: 'Saturday',
   sun: 'Sunday',
 };
-
-const optionsOf = (texts: Readonly<Record<string, string>>) =>
-  Object.entries(texts).map(([value, text]) => ({ value, text }));
 
 const hourFields = [
   { name: 'send_window.from', label: 'From', value: '09:00', size: 'day' },

@@ -68,6 +68,10 @@ export function Field(props: FieldProps) {
 
 export type ControlOption = { value: string; text: Child; help?: Child };
 
+/** Options in the order of their texts, by value. */
+export const optionsOf = (texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts).map(([value, text]) => ({ value, text }));
+
 export type OptionGroup = { group: string; options: readonly ControlOption[] };
 
 type SelectProps = ControlProps & {
