@@ -62,10 +62,7 @@ export async function findMessage(sql: Sql, id: string) {
 const batchSize = 50;
 
 /** Matches against the decoded text, so that encoded words are found, too. */
-export async function findMessages(
-  sql: Sql,
-  matches: (text: string) => boolean,
-): Promise<string[]> {
+export async function findMessages(sql: Sql, matches: (text: string) => boolean) {
   const matching: string[] = [];
   for (let after: string | null = null; ; ) {
     const messages: { id: string; rcpt_to: string; raw: Buffer }[] = await sql<

@@ -22,6 +22,8 @@ import {
   optionalText,
   readForm,
   Select,
+  Submit,
+  statusOf,
   TimeZoneSelect,
   withFieldError,
 } from '../web/app/forms.tsx';
@@ -82,9 +84,7 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       requireRecentProof(c);
       const form = await readForm(c, Hook);
       if (form.errors) return showChoices(c, tools.db, { slack: form });
-      const { url, events, digest } = form.values;
-      const hook = { url: url || null, events, digest };
-      const complaint = await setSlackHook(tools, owner, hook);
+      const complaint = await setSlackHook(tools, owner, form.values);
       if (complaint === null) return back(c, 'Webhook saved.');
       return showChoices(c, tools.db, { slack: await withFieldError(c, { url: complaint }) });
     })
@@ -134,8 +134,7 @@ async function showChoices(
       {contents ? <ContentsPart action={`${action}/contents`} contents={contents} /> : null}
     </>
   );
-  const mistakes = { ...form.errors, ...slack.errors };
-  const status = Object.keys(mistakes).length > 0 ? 422 : 200;
+  const status = statusOf({ ...form, errors: { ...form.errors, ...slack.errors } });
   return renderSettings(c, { setting: 'notifications', body, status });
 }
 
@@ -170,17 +169,13 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
         required
       />
       <div class="acts">
-        <button type="submit" class="primary">
-          Save
-        </button>
+        <Submit>Save</Submit>
       </div>
     </form>
   );
 }
 
-type ContentsPartProps = { action: string; contents: NotificationContents };
-
-const ContentsPart = ({ action, contents }: ContentsPartProps) => (
+const ContentsPart = ({ action, contents }: { action: string; contents: NotificationContents }) => (
   <Part id="contents" title="Notification contents">
     <p class="sub">
       Emails and the webhook show the survey, the score and an excerpt of the comment without names

@@ -26,11 +26,7 @@ const unknownSender = '0.0.0.0';
 const maxLookups = 10;
 
 /** Judges the SPF record (RFC 7208) of the return address's domain. */
-export async function examineSpf(
-  dns: Resolver,
-  domain: string,
-  { ips, isExact, relay }: Machines,
-): Promise<Finding> {
+export async function examineSpf(dns: Resolver, domain: string, { ips, isExact, relay }: Machines) {
   const judge = findingAbout(`SPF ${domain}`);
   const include = isExact ? undefined : includes.find(([form]) => form.test(relay ?? ''))?.[1];
   const termsFor = (addresses: readonly string[]) =>

@@ -16,7 +16,6 @@ import {
   examineMx,
   examinePtr,
   examineSpf,
-  type Machines,
   type Resolver,
 } from './doctor-dns.ts';
 import { type Finding, finding, findingAbout } from './findings.ts';
@@ -112,11 +111,7 @@ const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1
 const ascii = (domain: string) => domainOf(mailableAddress(`x@${domain}`) ?? domain);
 
 /** The addresses of outgoing mail: the ones that the operator named, or else the mail server's. */
-async function findMachines(
-  dns: Resolver,
-  named: readonly string[],
-  smtp: SmtpSettings | null,
-): Promise<Machines> {
+async function findMachines(dns: Resolver, named: readonly string[], smtp: SmtpSettings | null) {
   const relay = smtp?.host.toLowerCase() ?? null;
   if (named.length > 0) return { ips: named, isExact: true, relay };
   const answer = relay && !isIP(relay) ? await addressesOf(dns, relay) : null;
@@ -128,10 +123,7 @@ const loginTimeoutMs = 8000;
 const goodbyeMs = 1000;
 
 /** Connects, encrypts and logs in to the mail server without sending a mail. */
-export async function examineLogin(
-  settings: SmtpSettings,
-  limitMs = loginTimeoutMs,
-): Promise<Finding> {
+export async function examineLogin(settings: SmtpSettings, limitMs = loginTimeoutMs) {
   const opened = await open({
     ...settings,
     connectTimeoutMs: Math.min(settings.connectTimeoutMs, limitMs),
@@ -191,10 +183,7 @@ const tokenBytes = 24;
  * Requests one-click unsubscribe as RFC 8058 specifies: a POST without cookies that follows no redirect. The random
  * token belongs to no contact, so nothing changes, and the service's own 404 proves that it is reachable.
  */
-export async function examineOneClick(
-  publicUrl: string,
-  limitMs = oneClickTimeoutMs,
-): Promise<Finding> {
+export async function examineOneClick(publicUrl: string, limitMs = oneClickTimeoutMs) {
   const at = `${publicUrl}/u/...`;
   const judge = findingAbout('unsubscribe URL');
   const { protocol, hostname } = new URL(publicUrl);

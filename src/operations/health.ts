@@ -150,10 +150,7 @@ async function ignoreOutage(ask: () => Promise<string | undefined>, away: string
 const healthcheckTimeoutMs = 3000;
 const maxBody = 4096;
 
-export async function findService(
-  config: Config,
-  { say }: Pick<CommandTools, 'say'>,
-): Promise<string> {
+export async function findService(config: Config, { say }: Pick<CommandTools, 'say'>) {
   const { host, port } = config;
   if (port !== 0) return localAddress(host, port);
   // With PORT=0 only the running service knows its port. The service record has it unless ASKBACK_PUBLIC_URL is set.
@@ -185,9 +182,7 @@ export async function fetchWarnings(address: string): Promise<{ proxy?: string }
   }
 }
 
-export async function fetchHealth(
-  url: string,
-): Promise<{ status: number | null; sentence: string }> {
+export async function fetchHealth(url: string) {
   try {
     const signal = AbortSignal.timeout(healthcheckTimeoutMs);
     const response = await fetch(url, { signal, redirect: 'manual' });

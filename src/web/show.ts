@@ -18,11 +18,7 @@ export const showPage = (
 ): Response => c.html(html, status, headers);
 
 /** Renders a failed request as a page for people. Returns undefined for API clients. */
-export function showErrorPage(
-  c: Context,
-  status: ContentfulStatusCode,
-  refusal?: Refusal,
-): Response | undefined {
+export function showErrorPage(c: Context, status: ContentfulStatusCode, refusal?: Refusal) {
   if (c.get('isApp')) return showErrorScreen(c, status, refusal);
   const { path } = c.req;
   if (path.startsWith('/api/') || wantsJson(c)) return undefined;

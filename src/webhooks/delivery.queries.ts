@@ -155,10 +155,7 @@ export async function postpone(
     where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
 }
 
-export async function isWaiting(
-  sql: Sql,
-  { org_id, webhook_id, attempts, id }: Delivery,
-): Promise<boolean> {
+export async function isWaiting(sql: Sql, { org_id, webhook_id, attempts, id }: Delivery) {
   const rows = await sql`
     select from pending_deliveries
     where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;

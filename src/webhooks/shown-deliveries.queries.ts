@@ -58,11 +58,7 @@ export type DayOfDeliveries = { day: string; delivered: number; failed: number; 
 const maxRowsByDay = 20_000;
 
 /** Days are in UTC. Includes days without deliveries. */
-export async function countByDay(
-  sql: Sql,
-  { orgId, webhookId }: DeliveriesOf,
-  days: number,
-): Promise<DayOfDeliveries[]> {
+export async function countByDay(sql: Sql, { orgId, webhookId }: DeliveriesOf, days: number) {
   return await sql<DayOfDeliveries[]>`
     with counted as (
       select (time_of(id) at time zone 'UTC')::date as day, undelivered, count(*)::int as count
@@ -129,11 +125,7 @@ export type ShownAttempt = {
   at: Date;
 };
 
-export async function findShownDelivery(
-  sql: Sql,
-  { orgId, webhookId }: DeliveriesOf,
-  id: string,
-): Promise<ShownDelivery | undefined> {
+export async function findShownDelivery(sql: Sql, { orgId, webhookId }: DeliveriesOf, id: string) {
   const [delivery] = await sql<ShownDelivery[]>`
     select id, message_id, event, body, status, attempts, status_code, response_body,
            created_at, delivered_at, next_attempt_at, substring(traceparent from 4 for 32) as trace_id,
