@@ -1,10 +1,4 @@
-import {
-  type AuditChange,
-  type AuditedAct,
-  changesOf,
-  recordAct,
-  type Writer,
-} from '../audit/acts.ts';
+import { type AuditedAct, changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
@@ -33,7 +27,7 @@ export async function createCannedText(db: Db, writer: Writer, { name, text }: C
         values (${orgId}, ${name}, ${text})
         returning id, name, text`.catch(refuseDuplicate(name)),
     );
-    await recordCannedText(tx, writer, 'canned_text.created', created);
+    await recordCannedText(tx, writer, { act: 'canned_text.created', row: created });
     return created;
   });
 }
@@ -55,8 +49,8 @@ export async function changeCannedText(
         where org_id = ${orgId} and id = ${id}
         returning id, name, text`.catch(refuseDuplicate(name)),
     );
-    const changes = changesOf({ name: before.name, text: before.text }, { name, text });
-    await recordCannedText(tx, writer, 'canned_text.changed', changed, changes);
+    const details = { changes: changesOf(before, { name, text }) };
+    await recordCannedText(tx, writer, { act: 'canned_text.changed', row: changed, details });
     return changed;
   });
 }
@@ -68,7 +62,7 @@ export async function deleteCannedText(db: Db, writer: Writer, id: string): Prom
       where org_id = ${writer.orgId} and id = ${id}
       returning id, name, text`;
     if (!deleted) throw notFound('canned text');
-    await recordCannedText(tx, writer, 'canned_text.deleted', deleted);
+    await recordCannedText(tx, writer, { act: 'canned_text.deleted', row: deleted });
     return deleted;
   });
 }
@@ -84,16 +78,12 @@ export async function getCannedText(sql: Sql, orgId: string, id: string, { lock 
 
 export const versionOfCannedText = (row: CannedText) => versionOf(row, ['name', 'text']);
 
-const recordCannedText = (
-  tx: Sql,
-  writer: Writer,
-  act: AuditedAct['act'],
-  { id, name }: CannedText,
-  changes?: Record<string, AuditChange>,
-) => {
-  const details = { name, ...(changes && { changes }) };
-  return recordAct(tx, { ...writer, act, target: { kind: 'canned_text', id }, details });
-};
+type CannedTextAct = Pick<AuditedAct, 'act' | 'details'> & { row: CannedText };
+
+function recordCannedText(tx: Sql, writer: Writer, { act, row, details }: CannedTextAct) {
+  const target = { kind: 'canned_text', id: row.id };
+  return recordAct(tx, { ...writer, act, target, details: { name: row.name, ...details } });
+}
 
 const refuseDuplicate =
   (name: string) =>
