@@ -45,21 +45,21 @@ export async function readReport(message: Uint8Array): Promise<Report> {
   );
   const [original = new Map()] = returned ? fieldGroups(textOf(returned)) : [];
   const form = (outer.get('content-type') ?? '').toLowerCase();
+  const ids = originalIdsOf(outer, original);
   const isReport = form.startsWith('multipart/report');
 
   if (isReport && status) {
     const groups = fieldGroups(textOf(status));
     const statuses = groups.slice(1, 1 + maxRecipients).map(statusOf);
-    return { ...originalIdsOf(outer, original), kind: 'delivery', statuses, feedback: '' };
+    return { ...ids, kind: 'delivery', statuses, feedback: '' };
   }
   if (isReport && feedback) {
     const [fields = new Map()] = fieldGroups(textOf(feedback));
-    const { returnPaths, messageIds } = originalIdsOf(outer, original);
-    returnPaths.push(...addressesIn(fields.get('original-mail-from') ?? ''));
+    ids.returnPaths.push(...addressesIn(fields.get('original-mail-from') ?? ''));
     const type = (fields.get('feedback-type') ?? '').toLowerCase();
-    return { kind: 'complaint', statuses: [], feedback: type, returnPaths, messageIds };
+    return { ...ids, kind: 'complaint', statuses: [], feedback: type };
   }
-  return { ...originalIdsOf(outer, original), kind: 'other', statuses: [], feedback: '' };
+  return { ...ids, kind: 'other', statuses: [], feedback: '' };
 }
 
 // Parsing time grows with the number of lines and the length of the headers.
@@ -92,32 +92,27 @@ function shortenHeaders(text: string): string {
 
 function statusOf(fields: Fields): RecipientStatus {
   const value = (name: string) => fields.get(name) ?? '';
-  const recipients = [value('original-recipient'), value('final-recipient')]
-    .map((value) =>
-      value
-        .replace(/^[^;]*;/, '')
-        .trim()
-        .replace(/^<|>$/g, '')
-        .toLowerCase(),
-    )
-    .filter((value) => value !== '');
+  const untyped = (name: string) => value(name).replace(typePrefix, '').trim();
+  const recipients = ['original-recipient', 'final-recipient']
+    .map((name) => untyped(name).replace(/^<|>$/g, '').toLowerCase())
+    .filter((address) => address !== '');
   return {
     action: value('action').trim().toLowerCase(),
     status: /[245]\.\d{1,3}\.\d{1,3}/.exec(value('status'))?.[0] ?? '',
     recipients,
-    diagnostic: value('diagnostic-code')
-      .replace(/^[^;]*;/, '')
-      .trim(),
+    diagnostic: untyped('diagnostic-code'),
   };
 }
 
+/** Such as `rfc822;`. */
+const typePrefix = /^[^;]*;/;
+
+const recipientHeaders = ['to', 'delivered-to', 'x-original-to', 'envelope-to'];
+
 function originalIdsOf(outer: Fields, original: Fields) {
-  const addressed = ['to', 'delivered-to', 'x-original-to', 'envelope-to'].map((name) =>
-    outer.get(name),
-  );
-  const returnPaths = [...addressed, original.get('return-path')].flatMap((value) =>
-    addressesIn(value ?? ''),
-  );
+  const addressed = recipientHeaders.map((name) => outer.get(name));
+  const values = [...addressed, original.get('return-path')];
+  const returnPaths = values.flatMap((value = '') => addressesIn(value));
   const messageIds = [...(original.get('message-id') ?? '').matchAll(/<([^<>\s]{1,250})>/g)].map(
     ([, id = '']) => id,
   );
