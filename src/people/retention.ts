@@ -1,4 +1,4 @@
-import { jobActor, recordAct } from '../audit/acts.ts';
+import { jobWriter, recordAct } from '../audit/acts.ts';
 import { deleteOldResults } from '../campaigns/queries.ts';
 import { deleteContacts, type Inactive, listInactive, lockInactive } from '../contacts/erase.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
@@ -28,13 +28,8 @@ export async function applyRetention({ db }: { db: Db }) {
   for (const retention of await listRetentions(db)) {
     const counts = await applyToOrganization(db, retention);
     if (Object.values(counts).every((count) => count === 0)) continue;
-    const { org_id: orgId } = retention;
-    await recordAct(db, {
-      orgId,
-      actor: jobActor('retention'),
-      act: 'retention.applied',
-      details: counts,
-    });
+    const writer = jobWriter(retention.org_id, 'retention');
+    await recordAct(db, { ...writer, act: 'retention.applied', details: counts });
   }
 }
 
@@ -104,6 +99,8 @@ function deleteInactiveBatch(
   });
 }
 
+type Id = { id: string };
+
 /** Deletes people who have no contact and have not changed for `days` days. */
 function deleteUnused(db: Db, orgId: string, days: number) {
   const unused = (sql: Sql) => sql`
@@ -112,7 +109,7 @@ function deleteUnused(db: Db, orgId: string, days: number) {
       and p.updated_at < now() - make_interval(days => ${days}::int)
       and not exists (select from contacts c where c.org_id = ${orgId} and c.email_key = p.email_key)`;
   return deleteInBatches(async (atMost) => {
-    const rows = await db<{ id: string }[]>`select p.id ${unused(db)} limit ${atMost}`;
+    const rows = await db<Id[]>`select p.id ${unused(db)} limit ${atMost}`;
     if (rows.length === 0) return 0;
     return await inTransaction(db, async (tx) => {
       // Otherwise a contact that is being added could lose its person.
@@ -135,7 +132,8 @@ async function deleteOldVisits(db: Db, orgId: string, days: number): Promise<num
 
 async function deleteOldMailLog(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
-  for (const surveyId of await listSurveyIds(db, orgId)) {
+  const surveys = await db<Id[]>`select id from surveys where org_id = ${orgId} order by id`;
+  for (const { id: surveyId } of surveys) {
     deleted += await deleteInBatches((atMost) =>
       deleteOldMails(db, { orgId, surveyId }, { days, atMost }),
     );
@@ -147,13 +145,8 @@ async function deleteOldMailLog(db: Db, orgId: string, days: number): Promise<nu
   return deleted;
 }
 
-type Retention = {
-  org_id: string;
-  comments_days: number | null;
-  contacts_days: number | null;
-  openings_days: number | null;
-  mails_days: number | null;
-};
+type Rule = 'comments_days' | 'contacts_days' | 'openings_days' | 'mails_days';
+type Retention = { org_id: string } & Record<Rule, number | null>;
 
 async function listRetentions(sql: Sql) {
   return await sql<Retention[]>`
@@ -162,11 +155,4 @@ async function listRetentions(sql: Sql) {
     from organizations
     where num_nonnulls(keep_comments_days, keep_contacts_days, keep_openings_days, keep_mails_days) > 0
     order by id`;
-}
-
-async function listSurveyIds(sql: Sql, orgId: string) {
-  const rows = await sql<
-    { id: string }[]
-  >`select id from surveys where org_id = ${orgId} order by id`;
-  return rows.map(({ id }) => id);
 }
