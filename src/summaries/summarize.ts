@@ -67,10 +67,8 @@ export async function makeSummary(
 ) {
   const organization = await getOrganization(tools.db, job.org_id);
   const period = { start: new Date(job.period_start), end: new Date(job.period_end) };
-  if (
-    job.waits > 0 &&
-    (await countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null })) > 0
-  ) {
+  const countPending = () => countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null });
+  if (job.waits > 0 && (await countPending()) > 0) {
     const payload = { ...job, waits: job.waits - 1 };
     const runAt = new Date(Date.now() + firstWaitMs * 2 ** (maxWaits - job.waits));
     return await enqueue(tools.db, [{ task: 'summaries.make', payload, runAt, traceparent }]);
@@ -126,44 +124,30 @@ export async function summarize(
     });
     if (!row) return undefined;
     const { nps, top_themes: themes, created_at: at } = row;
-    await emit(tx, {
-      orgId,
-      traceparent,
-      events: [summaryGenerated({ reportType, nps, themes, at })],
-    });
-    await recordAct(tx, {
-      orgId,
-      actor,
-      act: 'summary.created',
-      target: { kind: 'summary', id: row.id },
-      details: daysOf(period, organization.time_zone),
-    });
+    const event = summaryGenerated({ reportType, nps, themes, at });
+    await emit(tx, { orgId, traceparent, events: [event] });
+    const target = { kind: 'summary', id: row.id };
+    const details = daysOf(period, organization.time_zone);
+    await recordAct(tx, { orgId, actor, act: 'summary.created', target, details });
     return row;
   });
   if (summary) emitted.publish({ event: 'summary.generated' });
   return summary;
 }
 
-async function gather(
-  tools: SummaryTools,
-  { id, name, time_zone }: Organization,
-  period: SummaryPeriod,
-): Promise<{ facts: ReportFacts; previousNps: number | null }> {
+async function gather(tools: SummaryTools, organization: Organization, period: SummaryPeriod) {
   const { db } = tools;
+  const { id, name, time_zone } = organization;
   const before = periodBefore(period, time_zone);
   const kinds = await countKinds(db, id, { before: before.start, ...period });
   const quotes = await listQuotes(db, id, period, quotesPerCategory);
   const customersNps = kinds.find(isCustomersNps);
   const total = (when: 'now' | 'earlier') =>
     kinds.reduce((sum, kind) => sum + kind[when].responses, 0);
+  const longDay = new Intl.DateTimeFormat('en-GB', { timeZone: time_zone, dateStyle: 'long' });
   const facts: ReportFacts = {
     organization: name,
-    period: {
-      from: new Intl.DateTimeFormat('en-GB', { timeZone: time_zone, dateStyle: 'long' }).format(
-        period.start,
-      ),
-      to: lastMoment(period.end, time_zone),
-    },
+    period: { from: longDay.format(period.start), to: lastMoment(period.end, time_zone) },
     responses: { now: total('now'), before: total('earlier') },
     blocks: blocksOf(kinds),
     categories: customersNps?.now.responses ? tallyOf(customersNps.now) : null,
@@ -186,13 +170,10 @@ const tallyOf = ({ promoters, passives, detractors }: Tally) => ({
 });
 
 /** Falls back to the template if the analyst fails or invents a number. */
-async function writeText(
-  { analyst, log }: SummaryTools,
-  { ai_enabled }: Organization,
-  facts: ReportFacts,
-): Promise<string> {
+async function writeText(tools: SummaryTools, organization: Organization, facts: ReportFacts) {
+  const { analyst, log } = tools;
   const template = writeReport(facts);
-  if (!ai_enabled) return template;
+  if (!organization.ai_enabled) return template;
   const { organization: _, ...shown } = facts;
   const data = JSON.stringify(shown);
   const answer = await analyst.write(data);
@@ -205,16 +186,11 @@ async function writeText(
 }
 
 /** Enqueues a job for each organization whose last month has no summary yet. */
-export async function planMonths(
-  { db }: Pick<SummaryTools, 'db'>,
-  traceparent: string | null = null,
-) {
+export async function planMonths({ db }: { db: Db }, traceparent: string | null = null) {
   const options = { actor: jobActor('summaries.month'), scheduled: true, traceparent };
   const due = await listMonthsDue(db, reportType);
-  await enqueue(
-    db,
-    due.map(({ org_id, ...month }) => summaryJob(org_id, month, options)),
-  );
+  const jobs = due.map(({ org_id, ...month }) => summaryJob(org_id, month, options));
+  await enqueue(db, jobs);
 }
 
 /** Quotes are redacted. */
