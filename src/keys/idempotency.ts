@@ -42,11 +42,7 @@ export async function findAnswers(
 
 type StoredAnswer = AnswerName & { answer: Buffer };
 
-export async function deleteAnswers(
-  sql: Sql,
-  orgId: string,
-  answers: readonly AnswerName[],
-): Promise<number> {
+export async function deleteAnswers(sql: Sql, orgId: string, answers: readonly AnswerName[]) {
   const { count } = await sql`
     delete from idempotency_keys i
     using unnest(${answers.map(({ key_id }) => key_id)}::uuid[],

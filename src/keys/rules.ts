@@ -8,10 +8,7 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export type KeyParts = { publicId: string; secretHash: Buffer };
 
 /** Formats random bytes as a key: a public id, a secret, and a checksum against typing errors. */
-export function formatKey(
-  idBytes: Uint8Array,
-  secretBytes: Uint8Array,
-): { key: string } & KeyParts {
+export function formatKey(idBytes: Uint8Array, secretBytes: Uint8Array) {
   const publicId = [...idBytes].map((byte) => digits[byte % digits.length]).join('');
   const secret = Buffer.from(secretBytes).toString('base64url');
   const body = `${prefix}${publicId}_${secret}`;

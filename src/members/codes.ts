@@ -77,11 +77,7 @@ export async function turnOffCodes(db: Db, { memberId, actor }: OwnAccount) {
 }
 
 /** Accepts a code from the app or a recovery code. Each works once. */
-export async function checkSecondStep(
-  { db, secrets }: CodeTools,
-  memberId: string,
-  typed: string,
-): Promise<boolean> {
+export async function checkSecondStep({ db, secrets }: CodeTools, memberId: string, typed: string) {
   if (isRecoveryCode(typed)) {
     const { count } = await db`
       update recovery_codes

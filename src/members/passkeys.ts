@@ -27,11 +27,7 @@ export async function signInByPasskey(
 }
 
 /** Renews the proof of a signed-in member. Returns false if the passkey belongs to another member. */
-export async function proveByPasskey(
-  db: Db,
-  member: SignedInMember,
-  proved: ProvedPasskey,
-): Promise<boolean> {
+export async function proveByPasskey(db: Db, member: SignedInMember, proved: ProvedPasskey) {
   if (proved.passkey.member_id !== member.id) return false;
   return await inTransaction(db, async (tx) => {
     if (!(await recordPasskeyUse(tx, proved))) return false;

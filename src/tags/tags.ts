@@ -25,11 +25,7 @@ export async function createTag(
 }
 
 /** Ids of tags by name. Creates missing tags in the caller's transaction. Names are matched case-insensitively. */
-export async function ensureTags(
-  tx: Sql,
-  writer: Writer,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function ensureTags(tx: Sql, writer: Writer, names: readonly string[]) {
   const created = await tx<TagRow[]>`
     insert into tags (org_id, name, color)
     select distinct on (lower(wanted.name)) ${writer.orgId}::uuid, wanted.name, ${defaultTagColor}

@@ -16,7 +16,6 @@ import {
   readForm,
   readVersion,
   Select,
-  type StoredForm,
   Submit,
   TimeZoneSelect,
   tryAction,
@@ -83,11 +82,7 @@ async function save(c: Context<ScreenEnv>, { db }: ScreenTools, page: SettingsPa
 }
 
 /** The stored settings of a form, in the format that its fields send. */
-async function findStored(
-  db: Db,
-  { orgId }: OwnerOf,
-  names: readonly string[],
-): Promise<StoredForm> {
+async function findStored(db: Db, { orgId }: OwnerOf, names: readonly string[]) {
   const organization = await getOrganization(db, orgId);
   const sent = { ...organization, ai_enabled: organization.ai_enabled ? 'on' : null };
   const fields = Object.entries(sent).filter(([name]) => names.includes(name) && name !== 'logo');
