@@ -51,10 +51,7 @@ export function mcpRoutes(mcpTools: McpTools) {
     if (id === undefined || method === undefined) return c.body(null, 202);
     const version = c.req.header('MCP-Protocol-Version');
     if (version && !protocolVersions.some((one) => one === version)) {
-      return c.json(
-        rpcError(id, rpcCodes.request, `protocol version ${version} is not supported`),
-        400,
-      );
+      return c.json(rpcError(id, 'request', `protocol version ${version} is not supported`), 400);
     }
     return c.json(await answer(c, tools, { ...message, method }));
   });
@@ -64,9 +61,9 @@ function readMessage(body: string): RpcMessage | ReturnType<typeof rpcError> {
   try {
     const message = v.safeParse(RpcMessage, JSON.parse(body));
     if (message.success) return message.output;
-    return rpcError(null, rpcCodes.request, 'not a JSON-RPC 2.0 message');
+    return rpcError(null, 'request', 'not a JSON-RPC 2.0 message');
   } catch {
-    return rpcError(null, rpcCodes.parse, 'not JSON');
+    return rpcError(null, 'parse', 'not JSON');
   }
 }
 
@@ -86,19 +83,18 @@ async function answer(
 ) {
   if (method === 'tools/call') {
     const call = v.safeParse(Params, params);
-    if (!call.success)
-      return rpcError(id, rpcCodes.params, 'params.name must be the name of a tool');
+    if (!call.success) return rpcError(id, 'params', 'params.name must be the name of a tool');
     const { name, arguments: args } = call.output;
     const result = await callTool({ c, tools, args }, name);
     return result
       ? rpcResult(id, result)
-      : rpcError(id, rpcCodes.params, `there is no tool named ${JSON.stringify(name)}`);
+      : rpcError(id, 'params', `there is no tool named ${JSON.stringify(name)}`);
   }
   await authenticated(c, tools);
   if (method === 'initialize') return rpcResult(id, introduction(params['protocolVersion']));
   if (method === 'ping') return rpcResult(id, {});
   if (method === 'tools/list') return rpcResult(id, { tools: describeTools(c, tools) });
-  return rpcError(id, rpcCodes.method, `unknown method ${JSON.stringify(method)}`);
+  return rpcError(id, 'method', `unknown method ${JSON.stringify(method)}`);
 }
 
 async function authenticated(c: Context<ApiEnv>, tools: McpTools) {
@@ -191,10 +187,10 @@ const rpcCodes = { parse: -32700, request: -32600, method: -32601, params: -3260
 
 const rpcResult = (id: RpcMessage['id'], result: object) => ({ jsonrpc: '2.0', id, result });
 
-const rpcError = (id: RpcMessage['id'] | null, code: number, message: string) => ({
+const rpcError = (id: RpcMessage['id'] | null, kind: keyof typeof rpcCodes, message: string) => ({
   jsonrpc: '2.0',
   id,
-  error: { code, message },
+  error: { code: rpcCodes[kind], message },
 });
 
 const toolResult = (result: object) => ({
