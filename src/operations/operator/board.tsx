@@ -27,12 +27,10 @@ export async function readBoard(
 ) {
   const { db, requests } = tools;
   const loads = requests?.busiest(maxBusiest) ?? [];
+  const orgIds = loads.map(({ orgId }) => orgId);
   const [status, names, result] = await Promise.all([
     examineStatus(tools),
-    listOrganizationNames(
-      db,
-      loads.map(({ orgId }) => orgId),
-    ),
+    listOrganizationNames(db, orgIds),
     runs ? slow.run() : slow.latest(),
   ]);
   const nameOf = new Map(names.map(({ id, name }) => [id, name]));

@@ -146,10 +146,8 @@ const requiredSteps = {
   proof_old: { path: '/account/prove', text: 'Confirm it’s you' },
 } as const;
 
-type ResendProps = { c: Context; after: keyof typeof requiredSteps };
-
 /** Keeps the content of a form until the reader has signed in or confirmed who they are in another tab. */
-function Resend({ c, after }: ResendProps) {
+function Resend({ c, after }: { c: Context; after: keyof typeof requiredSteps }) {
   const fields = fieldsToResend(c);
   const { pathname, search } = new URL(c.req.url);
   const step = requiredSteps[after];

@@ -186,9 +186,7 @@ export const Segments = ({ name, label, value: chosen, options }: SegmentsProps)
   </fieldset>
 );
 
-type CheckboxProps = ControlProps & { checked?: boolean; value?: string };
-
-export function Checkbox(props: CheckboxProps) {
+export function Checkbox(props: ControlProps & { checked?: boolean; value?: string }) {
   const { name, label, form, help, checked = false, value = 'on', id = name } = props;
   const { error, attributes } = stateOf({ name, id, form, help });
   const isTicked = form && hasTyped(form) ? name in form.typed : checked;

@@ -332,9 +332,7 @@ const Count = ({ value = 0, things, alarm = false }: CountProps) =>
 
 const maxCount = 99;
 
-type AccountProps = { member: NavMember; section: Section };
-
-function Account({ member, section }: AccountProps) {
+function Account({ member, section }: { member: NavMember; section: Section }) {
   const current = (place: Section) => (section === place ? 'page' : undefined);
   return (
     <details class="menu" name="rail">

@@ -21,9 +21,7 @@ import {
 } from '../shown-deliveries.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
-type StandingProps = { webhook: WebhookRow; days: DayOfDeliveries[] };
-
-export function Standing({ webhook, days }: StandingProps) {
+export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
   const { kind, text } = standingOf(webhook);
   return (
     <div id="standing" class="stack">
