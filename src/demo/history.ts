@@ -71,13 +71,7 @@ export async function fillHistory(
       created_at,
     })),
   );
-  await savePeople(
-    tx,
-    of.orgId,
-    contacts.map(({ email, name, properties, created_at }) => {
-      return { email, name, properties, created_at };
-    }),
-  );
+  await savePeople(tx, of.orgId, contacts);
   await fillMails(tx, of, contacts);
   const toResponse = (answer: StoryAnswer, contact: PastContact | null) => ({
     ...answer,
