@@ -3,7 +3,6 @@ import type { Db } from '../lib/db/db.ts';
 import { PropertyFilters } from '../responses/property-filters.tsx';
 import type { ScreenEnv } from '../sessions/session.ts';
 import { readThemes } from '../summaries/theme-figures.ts';
-import { statusOf } from '../web/app/forms.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import { AttentionPart } from './attention.tsx';
 import { readChoice, SurveyChoice } from './choice.tsx';
@@ -61,7 +60,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
     </>
   );
   return {
-    status: statusOf(form),
+    form,
     actions: (
       <>
         <SurveyChoice {...{ path, setting, scope }} period={inPeriod} />

@@ -17,7 +17,6 @@ import {
   readForm,
   Select,
   Submit,
-  statusOf,
   TimeZoneSelect,
 } from '../web/app/forms.tsx';
 import { DataTable } from '../web/app/lists.tsx';
@@ -175,7 +174,7 @@ async function showImport(c: ScreenContext, tools: ScreenTools, form: FormState)
   return renderSettings(c, {
     setting: 'import',
     title: `Import from ${services[row.service].name}`,
-    status: statusOf(form),
+    form,
     body: (
       <ImportPage {...{ row, files, form, list }} here={`${list}/${row.id}`} surveys={surveys} />
     ),
@@ -188,7 +187,7 @@ async function showForm(c: ScreenContext, { db }: ScreenTools, form: FormState) 
   const here = settingPath(c.var.organization, 'import');
   return renderSettings(c, {
     setting: 'import',
-    status: statusOf(form),
+    form,
     body: (
       <>
         <Part id="import" title="Import from another service">

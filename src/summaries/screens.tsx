@@ -19,7 +19,6 @@ import {
   LinkButton,
   readForm,
   SubmitOrCancel,
-  statusOf,
   withFieldError,
 } from '../web/app/forms.tsx';
 import {
@@ -123,7 +122,7 @@ function showForm(c: Context<ScreenEnv>, form: FormState) {
     title: 'New summary',
     section: 'summaries',
     trail: [{ text: 'Summaries', href: list }],
-    status: statusOf(form),
+    form,
     body: (
       <form method="post" action={list} class="card stack narrow">
         <FormErrors form={form} />

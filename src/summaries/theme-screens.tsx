@@ -19,7 +19,7 @@ import {
 } from '../survey-types.ts';
 import { Part } from '../web/app/badges.tsx';
 import { PartsBar, Scatter } from '../web/app/drawings.tsx';
-import { LinkButton, statusOf } from '../web/app/forms.tsx';
+import { LinkButton } from '../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, withQuery } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import {
@@ -68,7 +68,7 @@ async function readScreen(db: Db, c: Context<ScreenEnv>) {
   const linkTo = (filter: Record<string, string>) => responsesOf(inbox, filter);
   const { type } = scope;
   return {
-    status: statusOf(form),
+    form,
     actions: (
       <>
         <SurveyChoice {...{ path, setting, scope }} period={inPeriod} />

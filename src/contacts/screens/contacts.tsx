@@ -204,7 +204,7 @@ const confirmDeletion = (c: ScreenContext, db: Db, { title, what, cancel }: Dele
 async function renderBelowContacts(
   c: ScreenContext,
   db: Db,
-  screen: Pick<Screen, 'title' | 'body' | 'status'>,
+  screen: Pick<Screen, 'title' | 'body' | 'form'>,
 ) {
   const survey = await getOrgSurvey(db, c.var.organization.id, idParam(c, 'survey'));
   const contacts = { text: 'Contacts', href: contactsPath(c) };
@@ -325,7 +325,7 @@ async function showUpload(c: ScreenContext, db: Db, upload: Upload, form = empty
   return await renderBelowContacts(c, db, {
     title: upload.imported_at ? `Imported ${upload.name}` : `Columns of ${upload.name}`,
     body: await (upload.imported_at ? resultBody(c, db, upload) : columnsBody(c, db, upload, form)),
-    status: statusOf(form),
+    form,
   });
 }
 

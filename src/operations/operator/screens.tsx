@@ -36,7 +36,6 @@ import {
   readForm,
   Submit,
   SubmitOrCancel,
-  statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
@@ -191,7 +190,7 @@ type Page = Pick<Screen, 'title' | 'body' | 'actions'> & { form: FormState };
 
 function show(c: Context<MemberEnv>, { form, ...page }: Page) {
   const trail = [{ text: 'Operator', href: '/operator' }];
-  return renderScreen(c, { ...page, section: 'operator', trail, status: statusOf(form) });
+  return renderScreen(c, { ...page, section: 'operator', trail, form });
 }
 
 function showNewOrganization(c: Context<MemberEnv>, form = emptyForm()) {

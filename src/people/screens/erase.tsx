@@ -13,7 +13,6 @@ import {
   emptyForm,
   type FormState,
   readForm,
-  statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
@@ -145,7 +144,7 @@ function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormStat
   return renderScreen(c, {
     title: 'Erase this person',
     section: 'people',
-    status: statusOf(form),
+    form,
     trail: [
       { text: 'People', href: peoplePath(c) },
       { text: email, href: person },

@@ -32,7 +32,6 @@ import {
   readForm,
   readVersion,
   Submit,
-  statusOf,
   tryAction,
   Version,
   withFieldError,
@@ -175,7 +174,7 @@ async function showPerson(c: Context<ScreenEnv>, db: Db, form = emptyForm()) {
     about: name ? <bdi>{email}</bdi> : null,
     avatar: name ?? email,
     section: 'people',
-    status: statusOf(form),
+    form,
     trail: [{ text: 'People', href: peoplePath(c) }],
     actions: (
       <>

@@ -15,7 +15,6 @@ import {
   readForm,
   readVersion,
   Select,
-  statusOf,
   tryAction,
   Version,
 } from '../../web/app/forms.tsx';
@@ -515,7 +514,7 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
     </div>
   );
   const title = segment ? `Edit “${segment.name}”` : 'New segment';
-  return renderScreen(c, { ...frame, title, status: statusOf(form), body });
+  return renderScreen(c, { ...frame, title, form, body });
 }
 
 const fieldTexts: Readonly<Record<string, string>> = {

@@ -12,7 +12,6 @@ import {
   LinkButton,
   readForm,
   SubmitOrCancel,
-  statusOf,
   tryAction,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -146,7 +145,7 @@ function showNewView(c: Context<ScreenEnv>, form: FormState) {
     title: 'Save view',
     section: 'responses',
     trail: [{ text: 'Responses', href: pathOf(c) }],
-    status: statusOf(form),
+    form,
     body: (
       <form method="post" action={`${pathOf(c)}/views`} class="card stack measure">
         <FormErrors form={form} />

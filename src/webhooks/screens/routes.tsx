@@ -16,7 +16,6 @@ import {
   readForm,
   readVersion,
   type StoredForm,
-  statusOf,
   tryAction,
 } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
@@ -259,7 +258,7 @@ function showForm(c: Context<ScreenEnv>, form: FormState, webhook?: WebhookRow) 
   const here = pathOf(c, webhook?.id);
   return renderBelow(c, webhook, {
     title: webhook ? `Edit ${shortUrl(webhook.url)}` : 'New webhook',
-    status: statusOf(form),
+    form,
     body: <WebhookForm form={form} here={here} webhook={webhook} />,
   });
 }
@@ -267,7 +266,7 @@ function showForm(c: Context<ScreenEnv>, form: FormState, webhook?: WebhookRow) 
 function renderBelow(
   c: Context<ScreenEnv>,
   webhook: WebhookRow | undefined,
-  screen: Pick<Screen, 'title' | 'body' | 'status' | 'actions'>,
+  screen: Pick<Screen, 'title' | 'body' | 'form' | 'actions'>,
 ) {
   const trail = [{ text: 'Webhooks', href: pathOf(c) }];
   if (webhook) trail.push({ text: shortUrl(webhook.url), href: pathOf(c, webhook.id) });
@@ -292,7 +291,7 @@ async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, form = emp
       ) : (
         <ReplayPage {...{ active, since, form, here }} />
       ),
-    status: statusOf(form),
+    form,
   });
 }
 
