@@ -34,7 +34,7 @@ import { sendRoutes } from './sends/api.ts';
 import { summaryReads } from './summaries/api.ts';
 import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/api.ts';
 import type { BounceTools } from './suppressions/bounces.ts';
-import { unsubscribePages } from './suppressions/unsubscribe.tsx';
+import { unsubscribePages } from './suppressions/pages.tsx';
 import { surveyReads, surveyRoutes } from './surveys/api.ts';
 import { tagRoutes } from './tags/api.ts';
 import { offerResend, showErrorPage } from './web/show.ts';

@@ -13,7 +13,7 @@ import { addSamples, ensureQuestions, type Samples } from '../questions/import.t
 import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
 import { readNps } from '../responses/trend.ts';
-import { suppressMany } from '../suppressions/unsubscribe.tsx';
+import { suppressMany } from '../suppressions/suppress.ts';
 import {
   type Counted,
   netPromoterScore,

@@ -11,7 +11,7 @@ import { addressKey } from '../lib/smtp/address.ts';
 import { isUuid, Uuid } from '../lib/validation/parse.ts';
 import { type BounceTools, takeBounce } from './bounces.ts';
 import { listSuppressions } from './queries.ts';
-import { liftSuppression } from './unsubscribe.tsx';
+import { liftSuppression } from './suppress.ts';
 
 export function suppressionReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);

@@ -4,7 +4,7 @@ import { addressKey } from '../lib/smtp/address.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { findMailRecipient } from './queries.ts';
 import type { RecipientStatus, Report } from './report.ts';
-import { suppress } from './unsubscribe.tsx';
+import { suppress } from './suppress.ts';
 
 export type BounceTools = {
   db: Db;

@@ -5,7 +5,7 @@ import { getUpload } from '../../src/contacts/upload.queries.ts';
 import { importUpload, saveUpload } from '../../src/contacts/upload.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { createSegment } from '../../src/people/segments.ts';
-import { suppress } from '../../src/suppressions/unsubscribe.tsx';
+import { suppress } from '../../src/suppressions/suppress.ts';
 import { makeSurvey } from '../support/make/rows.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../src/campaigns/campaign.ts';
 import { findCampaign, listDelayed } from '../../src/campaigns/queries.ts';
 import { inTransaction, one } from '../../src/lib/db/db.ts';
-import { suppress } from '../../src/suppressions/unsubscribe.tsx';
+import { suppress } from '../../src/suppressions/suppress.ts';
 import { allResults, campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

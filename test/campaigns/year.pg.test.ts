@@ -8,7 +8,7 @@ import type { Db } from '../../src/lib/db/db.ts';
 import { erasePerson } from '../../src/people/erase.ts';
 import { claim } from '../../src/sends/claim.ts';
 import { readContact } from '../../src/sends/rules.ts';
-import { suppress } from '../../src/suppressions/unsubscribe.tsx';
+import { suppress } from '../../src/suppressions/suppress.ts';
 import { campaignRunner } from '../support/make/campaigns.ts';
 import { eraseTools, erasureFolder } from '../support/make/erasure.ts';
 import { accepted, rejected } from '../support/make/mail-outcomes.ts';

@@ -5,7 +5,7 @@ import {
   notTakingAnswersPage,
   thanksPage,
 } from '../../src/responses/view/messages.tsx';
-import { type UnsubscribeProps, unsubscribePage } from '../../src/suppressions/unsubscribe.tsx';
+import { type UnsubscribeProps, unsubscribePage } from '../../src/suppressions/pages.tsx';
 import { surveyTypes, typeFacts } from '../../src/survey-types.ts';
 import { languageOf } from '../../src/web/language.ts';
 import { errorPage, type HtmlPage } from '../../src/web/layout.tsx';

@@ -7,7 +7,7 @@ import {
   notTakingAnswersPage,
   thanksPage,
 } from '../../src/responses/view/messages.tsx';
-import { unsubscribePage } from '../../src/suppressions/unsubscribe.tsx';
+import { unsubscribePage } from '../../src/suppressions/pages.tsx';
 import { surveyTypes } from '../../src/survey-types.ts';
 import { languageOf, languages } from '../../src/web/language.ts';
 import { errorPage } from '../../src/web/layout.tsx';

@@ -13,7 +13,7 @@ import {
 } from '../../src/importers/rows.ts';
 import { importPeople } from '../../src/people/directory.ts';
 import { findSubscriber } from '../../src/suppressions/queries.ts';
-import { suppressByHand, unsubscribe } from '../../src/suppressions/unsubscribe.tsx';
+import { suppressByHand, unsubscribe } from '../../src/suppressions/suppress.ts';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

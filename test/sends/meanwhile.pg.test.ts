@@ -5,7 +5,7 @@ import { createLog } from '../../src/lib/log/log.ts';
 import type { Mailer } from '../../src/sends/mail-job.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
 import { createSendProgress, sendSurvey } from '../../src/sends/send.ts';
-import { suppress } from '../../src/suppressions/unsubscribe.tsx';
+import { suppress } from '../../src/suppressions/suppress.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { inTransaction } from '../../src/lib/db/db.ts';
 import { beginErasure } from '../../src/people/erase.queries.ts';
-import { suppress, suppressByHand } from '../../src/suppressions/unsubscribe.tsx';
+import { suppress, suppressByHand } from '../../src/suppressions/suppress.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';

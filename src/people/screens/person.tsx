@@ -9,7 +9,7 @@ import {
   liftSuppression,
   recordConsent,
   suppressByHand,
-} from '../../suppressions/unsubscribe.tsx';
+} from '../../suppressions/suppress.ts';
 import { normalized, scoreText } from '../../survey-types.ts';
 import { LanguageTag } from '../../surveys/schemas.ts';
 import {
