@@ -25,7 +25,6 @@ import {
 } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { idParam, parse, parseQuery, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
-import { historyEvents } from '../sends/queries.ts';
 import { LanguageTag } from '../surveys/schemas.ts';
 import {
   changePerson,
@@ -43,9 +42,9 @@ import {
   erasePerson,
 } from './erase.ts';
 import { FilterInput, propertyPrefix } from './filter.ts';
-import { readTimeline } from './people.ts';
 import type { ErasureFile } from './receipts-file.ts';
 import { getSegment } from './segments.ts';
+import { historyEvents, readTimeline } from './timeline.ts';
 
 export function peopleReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);

@@ -1,5 +1,4 @@
 import { hideFromPlanner, one, type Part, type Sql } from '../lib/db/db.ts';
-import { addressKey } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import { wordsInOrder } from '../questions/queries.ts';
 import {
@@ -7,73 +6,9 @@ import {
   type PropertyValues,
   sampledRows,
 } from '../responses/property-values.ts';
-import { type HistoryRow, listHistory } from '../sends/queries.ts';
 import type { Suppression } from '../suppressions/queries.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import { type PeopleQuery, type Person, peopleRows } from './directory.ts';
-
-export type TimelineEntry = Omit<HistoryRow, 'what'> & {
-  what: HistoryRow['what'] | 'delivered' | 'not_delivered';
-  webhook_id: string | null;
-  delivery_id: string | null;
-};
-
-export async function readTimeline(sql: Sql, orgId: string, email: string) {
-  const key = addressKey(email);
-  const [history, deliveries] = await Promise.all([
-    listHistory(sql, orgId, key),
-    listDeliveriesOf(sql, orgId, key),
-  ]);
-  const delivered = deliveries.map(
-    ({ event, status, url, ...delivery }): TimelineEntry => ({
-      ...delivery,
-      what: status === 'delivered' ? 'delivered' : 'not_delivered',
-      reason_code: status === 'delivered' ? null : status,
-      reason: `${event} to ${url}`,
-      trace_id: null,
-      response_id: null,
-      mail_id: null,
-      server_reply: null,
-    }),
-  );
-  const mailed = history.map((row) => ({ ...row, webhook_id: null, delivery_id: null }));
-  return [...mailed, ...delivered].sort((one, other) => one.at.getTime() - other.at.getTime());
-}
-
-type DeliveredEvent = {
-  at: Date;
-  event: string;
-  status: 'pending' | 'delivered' | 'failed' | 'skipped';
-  url: string;
-  delivery_id: string;
-  webhook_id: string;
-  survey_id: string;
-  survey_name: string;
-  round: number;
-};
-
-/**
- * Lists the deliveries of an address's responses. Events and deliveries are written in the transaction of the response,
- * so their ids begin with its time, and the payload contains the id of the response.
- */
-export async function listDeliveriesOf(sql: Sql, orgId: string, email: string) {
-  return await sql<DeliveredEvent[]>`
-    select coalesce(d.delivered_at, d.created_at) as at, e.type as event, d.status, w.url, d.id as delivery_id,
-           w.id as webhook_id, s.id as survey_id, s.name as survey_name, c.round
-    from contacts c
-    join responses r on r.org_id = c.org_id and r.contact_id = c.id
-    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
-    join events e on e.org_id = c.org_id
-     and e.id between least_id_at(r.created_at - interval '10 seconds')
-                  and least_id_at(r.created_at + interval '10 seconds')
-     and strpos(e.body, r.id::text) > 0
-    join webhooks w on w.org_id = c.org_id
-    join deliveries d on d.org_id = c.org_id and d.webhook_id = w.id and d.event_id = e.id
-     and d.id between least_id_at(r.created_at - interval '10 seconds')
-                  and least_id_at(r.created_at + interval '10 seconds')
-    where c.org_id = ${orgId} and c.email_key = lower(${email})
-    order by 1, d.id`;
-}
 
 export type AnswerOfPerson = {
   id: string;

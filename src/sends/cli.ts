@@ -6,8 +6,8 @@ import { columns, Email, id, option, optional } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { publicUrlOf } from '../open-database.ts';
+import { type HistoryRow, listHistory } from '../people/timeline.ts';
 import { getSurvey } from '../surveys/queries.ts';
-import { type HistoryRow, listHistory } from './queries.ts';
 import { previewMail } from './screens/preview.tsx';
 
 const preview = databaseCommand({

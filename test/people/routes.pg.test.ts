@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { issueKey } from '../../src/keys/manage.ts';
-import { listHistory } from '../../src/sends/queries.ts';
+import { listHistory } from '../../src/people/timeline.ts';
 import { endDeliveries } from '../support/make/delivery-rows.ts';
 import { makeClient, makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';

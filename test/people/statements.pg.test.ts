@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countPeople, listDeliveriesOf, listPeople } from '../../src/people/people.ts';
+import { countPeople, listPeople } from '../../src/people/people.ts';
+import { listDeliveriesOf } from '../../src/people/timeline.ts';
 import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import {
   makeContact,

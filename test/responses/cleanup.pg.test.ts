@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { listHistory } from '../../src/people/timeline.ts';
 import { cleanUpVisits } from '../../src/responses/erase.ts';
-import { listHistory } from '../../src/sends/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Sql } from '../../src/lib/db/db.ts';
-import { listHistory } from '../../src/sends/queries.ts';
+import { listHistory } from '../../src/people/timeline.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -45,10 +45,9 @@ import {
   type AnswerOfPerson,
   type FoundPerson,
   listPersonAnswers,
-  readTimeline,
   type SuppressedAs,
-  type TimelineEntry,
 } from '../people.ts';
+import { readTimeline, type TimelineEntry } from '../timeline.ts';
 import { getPerson, peoplePath } from './erase.tsx';
 
 const DetailsForm = v.object({
