@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts';
+import { orNotFound } from '../errors.ts';
 import { exportRows, type ReplicaTools } from '../keys/read.ts';
 import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import type { ExportColumn, ExportFormat } from '../lib/export/export.ts';
@@ -280,8 +280,7 @@ export async function getContactOf(
     select id, email
     from contacts
     where org_id = ${orgId} and survey_id = ${surveyId} and id = ${id}`;
-  if (!contact) throw notFound('contact');
-  return contact;
+  return orNotFound(contact, 'contact');
 }
 
 /** Marks all contacts of blocked addresses, except the ones that have answered. */

@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts';
+import { orNotFound } from '../errors.ts';
 import { type Db, one, type Sql } from '../lib/db/db.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 
@@ -106,8 +106,7 @@ export async function getUpload(
     select id, survey_id, name, delimiter, first_line, has_header, rows, added, known, repeated, rejected, imported_at
     from contact_uploads
     where org_id = ${orgId} and survey_id = ${surveyId} and id = ${id}`;
-  if (!upload) throw notFound('list');
-  return upload;
+  return orNotFound(upload, 'list');
 }
 
 export async function lockWaitingUpload(sql: Sql, { orgId, uploadId }: OrgUpload) {

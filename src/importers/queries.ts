@@ -1,5 +1,5 @@
 import type { Actor } from '../audit/acts.ts';
-import { notFound } from '../errors.ts';
+import { orNotFound } from '../errors.ts';
 import { type Db, json, one, type Sql } from '../lib/db/db.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 import type { Counted, SurveyType } from '../survey-types.ts';
@@ -159,8 +159,7 @@ export async function findImport(sql: Sql, { orgId, importId }: OrgImport) {
 
 export async function getImport(sql: Sql, id: OrgImport): Promise<Import> {
   const row = await findImport(sql, id);
-  if (!row) throw notFound('import');
-  return row;
+  return orNotFound(row, 'import');
 }
 
 export const listFiles = (sql: Sql, { orgId, importId }: OrgImport) => sql<ImportFile[]>`

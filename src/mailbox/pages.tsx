@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import PostalMime, { decodeWords } from 'postal-mime';
-import { notFound, Refusal } from '../errors.ts';
+import { notFound, orNotFound, Refusal } from '../errors.ts';
 import { constantTimeEqual } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isLocalRequest } from '../lib/http/listen.ts';
@@ -68,8 +68,7 @@ async function showHtml(c: Context, tools: MailboxTools) {
 
 async function getMessage(c: Context, { db }: MailboxTools) {
   const message = await findMessage(db, idParam(c, 'message'));
-  if (!message) throw notFound('message');
-  return message;
+  return orNotFound(message, 'message');
 }
 
 const shownRow = ({ id, mail_from, rcpt_to, subject, received_at }: MessageRow) => ({

@@ -1,5 +1,5 @@
 import { changesOf, recordAct, type Writer } from '../audit/acts.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { orNotFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, json, one, type Part, type Sql } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { type Page, pagedJson } from '../lib/paging/page.ts';
@@ -105,8 +105,7 @@ export async function getSegment(
     select ${columns(sql)}
     from segments
     where org_id = ${orgId} and id = ${id} ${lock ? sql`for update` : sql``}`;
-  if (!segment) throw notFound('segment');
-  return segment;
+  return orNotFound(segment, 'segment');
 }
 
 /** Keeps a segment from being deleted until the transaction that uses it ends. */

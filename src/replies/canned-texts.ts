@@ -1,5 +1,5 @@
 import { type AuditedAct, changesOf, recordAct, type Writer } from '../audit/acts.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { notFound, orNotFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { maxCannedTexts } from '../limits.ts';
@@ -72,8 +72,7 @@ export async function getCannedText(sql: Sql, orgId: string, id: string, { lock 
     select id, name, text
     from canned_texts
     where org_id = ${orgId} and id = ${id} ${lock ? sql`for no key update` : sql``}`;
-  if (!row) throw notFound('canned text');
-  return row;
+  return orNotFound(row, 'canned text');
 }
 
 export const versionOfCannedText = (row: CannedText) => versionOf(row, ['name', 'text']);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import { notFound, Refusal, statusOf } from '../errors.ts';
+import { orNotFound, Refusal, statusOf } from '../errors.ts';
 import { type Db, violates } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
@@ -144,8 +144,7 @@ async function visitLink(c: Context, db: Db, { address, visit }: Visited): Promi
     linkTrace(c, personal?.mail_traceparent ?? null);
     return personal;
   });
-  if (!link) throw notFound('survey');
-  return link;
+  return orNotFound(link, 'survey');
 }
 
 /** The response of a frame is `responseId`, because a frame has no cookie. */

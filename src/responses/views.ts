@@ -1,4 +1,4 @@
-import { notFound, Refusal } from '../errors.ts';
+import { orNotFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, json, one, type Sql, violates } from '../lib/db/db.ts';
 import { addressPattern } from '../lib/smtp/address.ts';
 
@@ -59,8 +59,7 @@ export async function deleteView(
     delete from saved_views
     where org_id = ${orgId} and member_id = ${memberId} and id = ${id}
     returning id, name, filters`;
-  if (!view) throw notFound('view');
-  return view;
+  return orNotFound(view, 'view');
 }
 
 /** Erasures call this, because a view may search for the address. */

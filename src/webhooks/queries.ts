@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts';
+import { orNotFound } from '../errors.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { EventType } from './events.ts';
 import type { RetryKind } from './rules.ts';
@@ -36,8 +36,7 @@ export async function getWebhook({ db }: { db: Sql }, orgId: string, id: string)
     select ${webhookColumns(db)}
     from webhooks
     where org_id = ${orgId} and id = ${id}`;
-  if (!webhook) throw notFound('webhook');
-  return webhook;
+  return orNotFound(webhook, 'webhook');
 }
 
 export type WebhookTarget = {

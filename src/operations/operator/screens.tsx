@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import manifest from '../../../package.json' with { type: 'json' };
-import { notFound, whenRefused } from '../../errors.ts';
+import { orNotFound, whenRefused } from '../../errors.ts';
 import { Whole } from '../../lib/cli/command.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../../lib/db/db.ts';
@@ -90,15 +90,13 @@ export function operatorScreens(tools: OperatorTools) {
 
   async function getOrganization(c: Context) {
     const organization = await findOperated(db, idParam(c, 'organization'));
-    if (!organization) throw notFound('organization');
-    return organization;
+    return orNotFound(organization, 'organization');
   }
 
   async function getOperator(c: Context) {
     const operators = await listOperators(db);
     const operator = operators.find(({ id }) => id === c.req.param('id'));
-    if (!operator) throw notFound('operator');
-    return operator;
+    return orNotFound(operator, 'operator');
   }
 
   /** Shows the invitation link on the next page, or returns why the invitation was refused. */

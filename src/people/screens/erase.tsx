@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { parseList, readList } from '../../lib/paging/page.ts';
 import { addressKey } from '../../lib/smtp/address.ts';
@@ -213,8 +213,7 @@ function countsText(counts: ErasureCounts): string {
 
 export async function getPerson(c: Context<ScreenEnv>, db: Db) {
   const person = await findPerson(db, c.var.organization.id, idParam(c, 'person'));
-  if (!person) throw notFound('person');
-  return person;
+  return orNotFound(person, 'person');
 }
 
 export const peoplePath = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/people`;
