@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { ContactName } from '../../contacts/api.ts';
+import { capital } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readPair } from '../../responses/rules.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -440,13 +441,15 @@ function Emails({ person: { suppressions, suppressed }, timeline, here, role, fo
   );
 }
 
-const suppressedStates = {
-  unsubscribed: <State kind="warning">Unsubscribed</State>,
-  bounced: <State kind="failed">Bounced</State>,
-  blocked: <State kind="skipped">Blocked</State>,
-};
+const suppressedKinds = {
+  unsubscribed: 'warning',
+  bounced: 'failed',
+  blocked: 'skipped',
+} satisfies Record<SuppressedAs, StateKind>;
 
-export const Suppressed = ({ why }: { why: SuppressedAs }) => suppressedStates[why];
+export const Suppressed = ({ why }: { why: SuppressedAs }) => (
+  <State kind={suppressedKinds[why]}>{capital(why)}</State>
+);
 
 type Step = { kind: StateKind; text: string; icon: IconName };
 
