@@ -10,7 +10,7 @@ export type ClientOptions = {
   retries?: number;
   /** Longest wait before a retry; default 60,000. */
   maxWaitMs?: number;
-  /** Time limit of one attempt; default 90,000. */
+  /** Time limit of one attempt; default 120,000. */
   timeoutMs?: number;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
@@ -133,7 +133,7 @@ function requestOf(
 }
 
 async function send(options: ClientOptions, sent: Sent, signal?: AbortSignal): Promise<unknown> {
-  const { retries = 2, maxWaitMs = 60_000, timeoutMs = 90_000 } = options;
+  const { retries = 2, maxWaitMs = 60_000, timeoutMs = 120_000 } = options;
   const mayRepeat = sent.method !== 'POST' || sent.headers.has('Idempotency-Key');
   for (let failed = 0; ; failed += 1) {
     const limit = AbortSignal.timeout(timeoutMs);

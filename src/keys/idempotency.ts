@@ -52,8 +52,11 @@ export async function deleteAnswers(sql: Sql, orgId: string, answers: readonly A
   return count;
 }
 
-/** A request that exceeds the longest deadline by this much has died without a response. */
-const marginSeconds = 30;
+/**
+ * A request that exceeds the longest deadline by this much has died without a response. The deadline of a send begins
+ * after it has waited for a connection and saved its contacts.
+ */
+const marginSeconds = 90;
 
 type IdempotencyTools = {
   db: Db;

@@ -107,7 +107,7 @@ test('a repeat runs as soon as the first request must have died', async () => {
   const dead = post(mine);
   await ran.started;
 
-  await age('89 seconds');
+  await age('149 seconds');
   assert.equal((await post(mine)).status, 409);
   await age('1 second');
   hold()();
