@@ -2,7 +2,7 @@ import { type DelayedCampaign, listDelayed } from '../campaigns/queries.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../survey-types.ts';
 import type { ManagedSurvey } from '../surveys/queries.ts';
-import { offManually } from '../webhooks/rules.ts';
+import { isTroubled } from '../webhooks/queries.ts';
 import { attentionDays } from './rules.ts';
 
 export type MeasuredSurvey = Pick<ManagedSurvey, 'id' | 'name' | 'type' | 'audience'>;
@@ -87,7 +87,7 @@ async function countAttention(sql: Sql, orgId: string) {
           from (
             select *
             from webhooks
-            where org_id = ${orgId} and (failure_count > 0 or (not active and deactivated_reason <> ${offManually}))
+            where org_id = ${orgId} and ${isTroubled(sql)}
             order by active, created_at desc
             limit ${maxWebhooks}
           ) troubled) as webhooks

@@ -1,6 +1,6 @@
 import { one, type Part, type Sql, whenDiskFull } from '../lib/db/db.ts';
 import { deleteRows } from '../lib/db/delete-in-batches.ts';
-import { offManually } from '../webhooks/rules.ts';
+import { isTroubled } from '../webhooks/queries.ts';
 
 export type SignedInMember = {
   id: string;
@@ -165,7 +165,6 @@ const navigationCounts = (sql: Sql) => sql`
     ) open
   ), 'failingWebhooks', (
     select count(*)
-    from webhooks w
-    where w.org_id = own.id
-      and (w.failure_count > 0 or (not w.active and w.deactivated_reason <> ${offManually}))
+    from webhooks
+    where org_id = own.id and ${isTroubled(sql)}
   )`;

@@ -1,7 +1,7 @@
 import { orNotFound } from '../errors.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { EventType } from './events.ts';
-import type { RetryKind } from './rules.ts';
+import { offManually, type RetryKind } from './rules.ts';
 
 export type WebhookRow = {
   id: string;
@@ -22,6 +22,10 @@ export type WebhookRow = {
 export const webhookColumns = (sql: Sql) => sql`
   id, org_id, url, events, retries, active, failure_count, description, created_at, updated_at,
   deactivated_at, deactivated_reason, last_delivery_at`;
+
+/** True if the webhook is failing, or if failures turned it off. */
+export const isTroubled = (sql: Sql) => sql`
+  case when active then failure_count > 0 else deactivated_reason <> ${offManually} end`;
 
 export async function listWebhooks(sql: Sql, orgId: string) {
   return await sql<WebhookRow[]>`

@@ -92,8 +92,9 @@ test('lists five failing webhooks, inactive ones first, then the newest', async 
   await add('https://failing-new', 2, { failure_count: 1 });
   await add('https://off-old', 8, { active: false, deactivated_reason: 'it failed' });
   await add('https://off-new', 3, { active: false, deactivated_reason: 'it failed' });
-  await add('https://off-failing', 5, { active: false, failure_count: 3 });
-  await add('https://off-by-hand', 1, { active: false, deactivated_reason: offManually });
+  const failed = { active: false, failure_count: 3, deactivated_reason: 'it failed' };
+  await add('https://off-failing', 5, failed);
+  await add('https://off-by-hand', 1, { ...failed, deactivated_reason: offManually });
   await add('https://fine', 1, {});
   await makeWebhook(db, (await scene()).org_id, { failure_count: 3 });
   const { webhooks } = await attention(org_id);

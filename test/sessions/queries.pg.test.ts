@@ -7,6 +7,7 @@ import {
   renewProof,
 } from '../../src/sessions/queries.ts';
 import { hashToken, newToken } from '../../src/sessions/session.ts';
+import { offManually } from '../../src/webhooks/rules.ts';
 import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -69,7 +70,7 @@ test('badges count only the open organization', async () => {
   const hooks: { active: boolean; failure_count?: number; deactivated_reason?: string }[] = [
     { active: true, failure_count: 1 },
     { active: false, deactivated_reason: 'it failed' },
-    { active: false },
+    { active: false, failure_count: 2, deactivated_reason: offManually },
     { active: true },
   ];
   for (const hook of hooks) await makeWebhook(db, org, hook);
