@@ -11,6 +11,7 @@ import { deferralMs, maxMailAgeMs } from '../sends/rules.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { counted } from '../web/app/lists.tsx';
 import { writeAppLetter } from '../web/app-letter.tsx';
+import { offManually } from '../webhooks/rules.ts';
 import type { NotificationContents, NotificationKind } from './choices.ts';
 import { digestLetter } from './digest.ts';
 
@@ -144,7 +145,7 @@ async function webhookLetter(db: Sql, { org_id, subject, organization }: LetterS
   const [webhook] = await db<{ url: string; reason: string }[]>`
     select url, deactivated_reason as reason
     from webhooks
-    where org_id = ${org_id} and id = ${id} and not active and deactivated_reason is not null`;
+    where org_id = ${org_id} and id = ${id} and not active and deactivated_reason <> ${offManually}`;
   if (!webhook) return undefined;
   return {
     subject: `A webhook of ${organization} was turned off`,

@@ -2,6 +2,7 @@ import { enqueue, type JobPayloads } from '../jobs.ts';
 import { type Db, inTransaction, type Part, type Sql } from '../lib/db/db.ts';
 import { deleteRows } from '../lib/db/delete-in-batches.ts';
 import { nearLimitPercent } from '../limits.ts';
+import { offManually } from '../webhooks/rules.ts';
 
 type SweepTools = { db: Db };
 
@@ -124,7 +125,7 @@ const webhooksOff = (sql: Sql) => sql`
   select w.org_id, w.member_id, 'webhook_off', concat(h.id, ' ', extract(epoch from h.deactivated_at))
   from choices w
   join webhooks h on h.org_id = w.org_id
-  where 'webhook_off' = any(w.events) and not h.active and h.deactivated_reason is not null
+  where 'webhook_off' = any(w.events) and not h.active and h.deactivated_reason <> ${offManually}
     and h.deactivated_at >= w.since`;
 
 const limits = (sql: Sql) => sql`

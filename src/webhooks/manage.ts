@@ -286,7 +286,7 @@ export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id
     select w.url, w.deactivated_at, w.deactivated_reason, o.name as organization, o.slug, o.contact_email
     from webhooks w
     join organizations o on o.id = w.org_id
-    where w.org_id = ${org_id} and w.id = ${webhook_id} and not w.active and w.deactivated_at is not null`;
+    where w.org_id = ${org_id} and w.id = ${webhook_id} and not w.active and w.deactivated_reason <> ${offManually}`;
   if (!webhook?.contact_email) return;
   const { url, deactivated_at, deactivated_reason, organization, slug, contact_email } = webhook;
   const outcome = await appMailer.send({

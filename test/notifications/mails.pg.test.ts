@@ -8,6 +8,7 @@ import { findChoices, subscribeOwner } from '../../src/notifications/choices.ts'
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { notifyAssigned, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { followUp } from '../../src/responses/follow-up.ts';
+import { offManually } from '../../src/webhooks/rules.ts';
 import { accepted, busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import {
   makeContact,
@@ -133,7 +134,7 @@ test('member is mailed when failures turn a webhook off', async () => {
     url: 'https://hooks.test/secret-path',
     deactivated_reason: 'status 503',
   });
-  await makeWebhook(db, org_id, off);
+  await makeWebhook(db, org_id, { ...off, deactivated_reason: offManually });
   await run();
   await run();
   const mails = await mailsTo(email);
@@ -141,6 +142,16 @@ test('member is mailed when failures turn a webhook off', async () => {
   assert.match(mails[0]!.text ?? '', /https:\/\/hooks\.test was turned off/);
   assert.match(mails[0]!.text ?? '', /status 503/);
   assert.doesNotMatch(mails[0]!.text ?? '', /secret-path/);
+});
+
+test('member is not mailed about a webhook that a person then turned off', async () => {
+  const { org_id, email } = await scene({ events: ['webhook_off'] });
+  const off = { active: false, deactivated_at: new Date() };
+  const id = await makeWebhook(db, org_id, { ...off, deactivated_reason: 'status 503' });
+  await sweepNotifications(tools);
+  await db`update webhooks set deactivated_reason = ${offManually} where id = ${id}`;
+  await runMailJobs();
+  assert.deepEqual(await mailsTo(email), []);
 });
 
 test('member is mailed once at 80% and once at 100% of the month’s mails', async () => {

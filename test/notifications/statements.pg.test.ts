@@ -5,6 +5,7 @@ import { readDigestPeriods } from '../../src/notifications/digest.ts';
 import { claimNotification } from '../../src/notifications/mail.ts';
 import { claimPost, saveSlackHook } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
+import { offManually } from '../../src/webhooks/rules.ts';
 import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -74,7 +75,7 @@ test('sweep finds a webhook that failures turned off, not a member', async () =>
   const { org_id } = await scene();
   const off = { active: false, deactivated_at: minutes(1) };
   const id = await makeWebhook(db, org_id, { ...off, deactivated_reason: 'it failed' });
-  await makeWebhook(db, org_id, off);
+  await makeWebhook(db, org_id, { ...off, deactivated_reason: offManually });
   await sweepNotifications({ db });
   const found = await noticed(org_id);
   assert.deepEqual([found.length, found[0]?.startsWith(`webhook_off ${id} `)], [1, true]);

@@ -4,6 +4,7 @@ import PostalMime from 'postal-mime';
 import { enqueue } from '../../src/jobs.ts';
 import { tasks } from '../../src/tasks.ts';
 import { notifyDeactivated } from '../../src/webhooks/manage.ts';
+import { offManually } from '../../src/webhooks/rules.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -52,6 +53,11 @@ test('emails the contact address when a webhook is turned off', async (t) => {
 const silent: [why: string, organization: object, webhook: object][] = [
   ['an organization without a contact address', { contact_email: null }, off],
   ['a webhook that was turned on again', { contact_email: 'on@acme.test' }, {}],
+  [
+    'a webhook that a person then turned off',
+    { contact_email: 'off@acme.test' },
+    { ...off, deactivated_reason: offManually },
+  ],
 ];
 for (const [why, organization, webhook] of silent) {
   test(`${why} gets no email`, async () => {
