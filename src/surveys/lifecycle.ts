@@ -110,10 +110,10 @@ const activateSurvey = (
   inTransaction(db, async (tx) => {
     const activated = await activate(tx, by.orgId, surveyId, from);
     const survey = activated ?? (await getOrgSurvey(tx, by.orgId, surveyId));
-    if (survey.status === 'completed') throw surveyCompletedError();
-    if (survey.status === 'draft') throw surveyDraftError();
-    const act = from === 'draft' ? 'survey.opened' : 'survey.reopened';
-    if (activated) await record(tx, by, act, surveyId);
+    const opens = from === 'draft';
+    if (opens && survey.status === 'completed') throw surveyCompletedError();
+    if (!opens && survey.status === 'draft') throw surveyDraftError();
+    if (activated) await record(tx, by, opens ? 'survey.opened' : 'survey.reopened', surveyId);
     return survey;
   });
 

@@ -162,6 +162,23 @@ test('open, close and reopen are idempotent', async () => {
   ]);
 });
 
+test('reopen accepts a survey whose last response arrives meanwhile', async () => {
+  const org = await client();
+  const id = await makeSurvey(db, org.id);
+  // Runs between the two statements of reopen, after the first has found no completed survey.
+  await db`
+    create function complete() returns trigger language plpgsql as $$ begin
+      update surveys set status = 'completed', completed_by = 'answers', completed_at = now();
+      return null;
+    end $$`;
+  await db`
+    create trigger complete_late after update on surveys
+    for each statement when (pg_trigger_depth() = 0) execute function complete()`;
+  const { status, code } = await org.call('POST', `/${id}/reopen`);
+  await db`drop function complete cascade`;
+  assert.deepEqual([status, code], [200, undefined]);
+});
+
 test('only an unused survey can become a draft again', async () => {
   const org = await client();
   const id = await makeSurvey(db, org.id);
