@@ -54,7 +54,7 @@ const states: Readonly<Record<StatusFinding['status'], { text: string; kind: Sta
 
 function worstOf(findings: readonly StatusFinding[]) {
   const has = (status: string) => findings.some((each) => each.status === status);
-  return (['fail', 'warn', 'unknown', 'ok'] as const).find(has) ?? 'unknown';
+  return (Object.keys(states) as StatusFinding['status'][]).find(has) ?? 'unknown';
 }
 
 export function Headline({ findings }: Pick<Board, 'findings'>) {
