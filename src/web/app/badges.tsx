@@ -57,7 +57,7 @@ type PartProps = {
   /** Beside the heading: a remark, and links or buttons. */
   sub?: string;
   act?: Child;
-  look?: 'flush' | 'off-paper' | 'stack';
+  look?: 'flush' | 'off-paper';
   children?: Child;
 };
 
