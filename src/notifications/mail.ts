@@ -60,11 +60,11 @@ export async function mailNotification(
     }
     const runAt = new Date(Date.now() + delayMs);
     await inTransaction(db, async (tx) => {
-      await releaseNotification(tx, org_id, id);
+      await releaseNotification(tx, claimed);
       await enqueue(tx, [{ task: 'notifications.mail', payload: job, runAt }]);
     });
   } catch (error) {
-    await releaseNotification(db, org_id, id);
+    await releaseNotification(db, claimed);
     throw error;
   }
 }
@@ -83,14 +83,14 @@ export type StoredNotification = {
 
 /** Marks a notification as sent. Returns undefined if it was sent before, is a day old, or is no longer wanted. */
 export async function claimNotification(sql: Sql, orgId: string, id: string) {
-  const [claimed] = await sql<(StoredNotification & { created_at: Date })[]>`
+  const [claimed] = await sql<(StoredNotification & NotificationClaim & { created_at: Date })[]>`
     update notifications n
     set sent_at = now()
     from notification_choices w, members m, organizations o
     where n.org_id = ${orgId} and n.id = ${id} and ${isWanted(sql)}
       and w.org_id = n.org_id and w.member_id = n.member_id and m.id = n.member_id and o.id = n.org_id
-    returning n.org_id, n.member_id, n.kind, n.subject, n.created_at, m.email, m.name as member,
-              o.name as organization, o.slug, w.time_zone, ${contents(sql)}`;
+    returning n.id, n.org_id, n.sent_at::text, n.member_id, n.kind, n.subject, n.created_at, m.email,
+              m.name as member, o.name as organization, o.slug, w.time_zone, ${contents(sql)}`;
   return claimed;
 }
 
@@ -104,8 +104,15 @@ export const contents = (sql: Sql) => sql`
   exists (select from notification_contents c where c.org_id = n.org_id and c.people) as people,
   exists (select from notification_contents c where c.org_id = n.org_id and c.unedited) as unedited`;
 
-export async function releaseNotification(sql: Sql, orgId: string, id: string) {
-  await sql`update notifications set sent_at = null where org_id = ${orgId} and id = ${id}`;
+/** `sent_at` is text, because a `Date` has no microseconds. */
+export type NotificationClaim = { org_id: string; id: string; sent_at: string };
+
+/** Releases only this claim. If the reply to its release was lost, another job may have claimed the notification since. */
+export async function releaseNotification(sql: Sql, { org_id, id, sent_at }: NotificationClaim) {
+  await sql`
+    update notifications
+    set sent_at = null
+    where org_id = ${org_id} and id = ${id} and sent_at = ${sent_at}::text::timestamptz`;
 }
 
 export type NotificationLetter = {

@@ -11,6 +11,7 @@ import {
   contents,
   isWanted,
   letterOf,
+  type NotificationClaim,
   type NotificationLetter,
   releaseNotification,
   type StoredNotification,
@@ -61,12 +62,12 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
     }
     const runAt = new Date(Date.now() + minutes * 60_000);
     await inTransaction(db, async (tx) => {
-      await releaseNotification(tx, org_id, id);
+      await releaseNotification(tx, claimed);
       const payload = { ...job, tries: tries + 1 };
       await enqueue(tx, [{ task: 'notifications.post', payload, runAt }]);
     });
   } catch (error) {
-    await releaseNotification(db, org_id, id);
+    await releaseNotification(db, claimed);
     throw error;
   }
 }
@@ -143,7 +144,8 @@ export async function saveSlackHook(sql: Sql, orgId: string, { url, events, dige
       set url = excluded.url, events = excluded.events, digest = excluded.digest, changed_at = now()`;
 }
 
-type SlackClaim = Omit<StoredNotification, 'member_id' | 'email' | 'member'> & { url: Buffer };
+type SlackClaim = Omit<StoredNotification, 'member_id' | 'email' | 'member'> &
+  NotificationClaim & { url: Buffer };
 
 export async function claimPost(sql: Sql, orgId: string, id: string) {
   const [claimed] = await sql<SlackClaim[]>`
@@ -152,6 +154,7 @@ export async function claimPost(sql: Sql, orgId: string, id: string) {
     from slack_hooks w, organizations o
     where n.org_id = ${orgId} and n.id = ${id} and ${isWanted(sql)}
       and n.member_id is null and w.org_id = n.org_id and o.id = n.org_id
-    returning n.org_id, n.kind, n.subject, o.name as organization, o.slug, o.time_zone, w.url, ${contents(sql)}`;
+    returning n.id, n.org_id, n.sent_at::text, n.kind, n.subject, o.name as organization, o.slug, o.time_zone,
+              w.url, ${contents(sql)}`;
   return claimed;
 }

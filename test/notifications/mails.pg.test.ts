@@ -9,6 +9,7 @@ import { mailNotification } from '../../src/notifications/mail.ts';
 import { notifyAssigned, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { followUp } from '../../src/responses/follow-up.ts';
 import { offManually } from '../../src/webhooks/rules.ts';
+import { losingCommits } from '../support/fakes/lost-commit.ts';
 import { accepted, busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import {
   makeContact,
@@ -273,6 +274,21 @@ for (const { what, outcome, sends, isSaid } of ends) {
     assert.deepEqual(seconds, sends === 1 ? [0] : [0, 1]);
   });
 }
+
+test('notification is sent once when the commit reply of its retry is lost', async () => {
+  const { org_id, email, bad } = await scene({ events: ['detractor'] });
+  await bad();
+  await sweepNotifications(tools);
+  const [job] = await takeMailJobs(org_id);
+  const refusing = {
+    ...tools,
+    db: losingCommits(db, runMailJobs),
+    appMailer: { send: async () => busy() },
+  };
+  await assert.rejects(mailNotification(refusing, job!.payload), { code: 'CONNECTION_CLOSED' });
+  await mailNotification(tools, job!.payload);
+  assert.equal((await mailsTo(email)).length, 1);
+});
 
 test('notification is given up and logged after a day of refusals', async () => {
   const { org_id, bad } = await scene({ events: ['detractor'] });

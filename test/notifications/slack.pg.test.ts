@@ -6,6 +6,7 @@ import { postNotification } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { resealSecrets } from '../../src/reseal.ts';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
+import { losingCommits } from '../support/fakes/lost-commit.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
@@ -114,6 +115,25 @@ test('post is retried when the comment cannot be redacted', async () => {
   const excerpt = () => Promise.reject(new Error('not read'));
   await assert.rejects(postNotification({ ...tools, excerpt }, job!.payload));
   await postNotification(tools, job!.payload);
+  assert.equal(posts.length, 1);
+});
+
+test('post is made once when the commit reply of its retry is lost', async () => {
+  const { bad } = await scene();
+  await bad();
+  await sweepNotifications(taskTools(db));
+  const [job] = await db<Job[]>`
+    delete from test.jobs where task = 'notifications.post' returning payload`;
+  const { outbound, posts } = subscriber(200);
+  const tools = { ...taskTools(db), secrets, outbound, log };
+  const refusing = {
+    ...tools,
+    outbound: subscriber(503).outbound,
+    db: losingCommits(db, () => postNotification(tools, job!.payload)),
+  };
+  await assert.rejects(postNotification(refusing, job!.payload), { code: 'CONNECTION_CLOSED' });
+  await postNotification(tools, job!.payload);
+  await db`delete from test.jobs where task = 'notifications.post'`;
   assert.equal(posts.length, 1);
 });
 
