@@ -6,7 +6,7 @@ import { type Db, inTransaction } from '../lib/db/db.ts';
 import { TurnedAway } from '../lib/queue/task.ts';
 import { isRetryable } from '../lib/smtp/connection.ts';
 import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
-import { noticeSubjects } from './account-acts.ts';
+import { noticeSubjects, recordAccountAct } from './account-acts.ts';
 import { sealedFor } from './invite.ts';
 import { findCredentials, findCredentialsById, findLink, type LiveLink } from './queries.ts';
 import { hasMaxResetLinks, insertReset } from './reset.ts';
@@ -46,9 +46,7 @@ export async function mailReset(
 ) {
   const member = await findCredentials(db, email);
   if (!member || (await hasMaxResetLinks(db, member.id))) return;
-  const { token, linkId } = await inTransaction(db, (tx) =>
-    insertReset(tx, member.id, { actor: visitorActor(), provesEmail: true }),
-  );
+  const { token, linkId } = await insertReset(db, member.id, { provesEmail: true });
   const mail = {
     ...writeAppLetter(resetLetter(`${publicUrl}/reset/${token}`)),
     to: { name: member.name, address: member.email },
@@ -64,6 +62,9 @@ export async function mailReset(
       delete from member_links where id = ${linkId}`;
     throw error;
   }
+  await inTransaction(db, (tx) =>
+    recordAccountAct(tx, { memberId: member.id, actor: visitorActor(), act: 'member.reset' }),
+  );
 }
 
 export async function mailNotice(

@@ -46,21 +46,22 @@ export async function createResetLink(
   email: string,
 ): Promise<{ url: string }> {
   const { id } = orNotFound(await findCredentials(db, email), 'member');
-  const link = { actor, provesEmail: false };
-  const { token } = await inTransaction(db, (tx) => insertReset(tx, id, link));
-  return { url: `${publicUrl}/reset/${token}` };
+  return await inTransaction(db, async (tx) => {
+    const { token } = await insertReset(tx, id, { provesEmail: false });
+    await recordAccountAct(tx, { memberId: id, actor, act: 'member.reset' });
+    return { url: `${publicUrl}/reset/${token}` };
+  });
 }
 
 export async function insertReset(
-  tx: Sql,
+  sql: Sql,
   memberId: string,
-  { actor, provesEmail }: { actor: Actor; provesEmail: boolean },
+  { provesEmail }: { provesEmail: boolean },
 ) {
   const token = newToken();
   const tokenHash = hashToken(token);
   const link = { kind: 'reset', validFor, memberId, provesEmail, tokenHash } as const;
-  const linkId = await insertLink(tx, link);
-  await recordAccountAct(tx, { memberId, actor, act: 'member.reset' });
+  const linkId = await insertLink(sql, link);
   return { token, linkId };
 }
 
