@@ -254,18 +254,26 @@ export async function deleteUploadedContacts(
   upload: Upload,
 ) {
   const { id: uploadId, survey_id: surveyId } = upload;
-  return await inTransaction(db, async (tx) => {
-    await beginErasure(tx, orgId);
+  const list = { orgId, uploadId };
+  const deleted = await inTransaction(db, async (tx) => {
     await lockSurvey(tx, orgId, surveyId);
-    const deleted = await deleteAdded(tx, { orgId, surveyId }, uploadId);
-    await deleteAddedPeople(tx, orgId, uploadId);
-    await deleteUpload(tx, { orgId, uploadId });
-    if (deleted === 0) return 0;
+    // Otherwise the list could be imported between the two transactions.
+    if (await lockWaitingUpload(tx, list)) await deleteUpload(tx, list);
+    const count = await deleteAdded(tx, { orgId, surveyId }, uploadId);
+    if (count === 0) return 0;
     await completeIfAnswered(tx, { orgId }, surveyId);
     const target = { kind: 'survey', id: surveyId };
-    await recordAct(tx, { orgId, actor, act: 'contacts.deleted', target, details: { deleted } });
-    return deleted;
+    const details = { deleted: count };
+    await recordAct(tx, { orgId, actor, act: 'contacts.deleted', target, details });
+    return count;
   });
+  // Blocks the sends of the organization, so it must be short. After a crash, deleting the list again finishes this part.
+  await inTransaction(db, async (tx) => {
+    await beginErasure(tx, orgId);
+    await deleteAddedPeople(tx, orgId, uploadId);
+    await deleteUpload(tx, list);
+  });
+  return deleted;
 }
 
 async function readList(bytes: Uint8Array) {

@@ -17,6 +17,7 @@ import {
 } from '../../src/contacts/upload.ts';
 import { memberActor } from '../../src/sessions/session.ts';
 import { lockForContacts } from '../../src/surveys/lifecycle.ts';
+import { losingCommits } from '../support/fakes/lost-commit.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
@@ -211,6 +212,44 @@ test('deleting a list keeps the person of a contact that is being added', async 
   });
   await running;
   assert.equal((await db`select from people where org_id = ${where.orgId}`).length, 1);
+});
+
+test('deleting the contacts of a list does not block other surveys', async () => {
+  const where = await survey();
+  const list = await upload(where, 'ann@people.test\nbob@people.test');
+  const other = { ...where, surveyId: await makeSurvey(db, where.orgId) };
+  let running: Promise<unknown> | undefined;
+  await db.begin(async (tx) => {
+    await tx`select from contacts where survey_id = ${where.surveyId} limit 1 for update`;
+    running = deleteUploadedContacts({ db }, commandWriter(where.orgId), list);
+    await untilLockWaits(db);
+    await db.begin(async (sending) => {
+      await sending`select set_config('lock_timeout', '1000', true)`;
+      await lockForContacts(sending, other);
+    });
+  });
+  assert.equal(await running, 2);
+});
+
+test('deleting a list again finishes a deletion that was interrupted', async () => {
+  const where = await survey();
+  const list = await upload(where, 'ann@people.test\nbob@people.test');
+  const deleteBy = (own: typeof db) =>
+    deleteUploadedContacts({ db: own }, commandWriter(where.orgId), list);
+  const crash = losingCommits(db, async () => {});
+  await assert.rejects(deleteBy(crash), { code: 'CONNECTION_CLOSED' });
+  assert.deepEqual(await contactsOf(where), []);
+  const lists = () => db`select from contact_uploads where id = ${list.id}`;
+  assert.equal((await lists()).length, 1);
+  assert.equal(await deleteBy(db), 0);
+  assert.equal((await lists()).length, 0);
+  assert.equal((await db`select from people where org_id = ${where.orgId}`).length, 0);
+  const acts = await db<{ details: { deleted: number } }[]>`
+    select details from audit_events where org_id = ${where.orgId} and act = 'contacts.deleted'`;
+  assert.deepEqual(
+    acts.map(({ details }) => details.deleted),
+    [2],
+  );
 });
 
 test('uploading the same list again writes nothing', async () => {
