@@ -109,7 +109,10 @@ async function addContacts(db: Ground['db'], { orgId, surveyId, emails, cause }:
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** In one transaction, because every running process looks for reminders and rounds of all organizations. */
+/**
+ * In one transaction, because every running process looks for reminders and rounds of all organizations. One of them
+ * may have added the row of the reminders already.
+ */
 async function addAsked(tx: Sql, { orgId, surveyId, cause }: Omit<Order, 'emails'>) {
   await tx`
     insert into mails (org_id, survey_id, contact_id, email, request_id, month, status, claimed_at, finished_at)
@@ -119,7 +122,9 @@ async function addAsked(tx: Sql, { orgId, surveyId, cause }: Omit<Order, 'emails
   if (cause === 'round') return;
   await tx`
     insert into campaigns (org_id, survey_id, kind, reminder, after_days, name, status, created_at)
-    values (${orgId}, ${surveyId}, 'reminder', 1, 1, 'reminder', 'running', now() - interval '2 days')`;
+    values (${orgId}, ${surveyId}, 'reminder', 1, 1, 'reminder', 'running', now() - interval '2 days')
+    on conflict (survey_id, kind, reminder) where kind <> 'campaign' do update
+      set created_at = excluded.created_at`;
 }
 
 async function run(script: string, doom: Doom): Promise<string | null> {
