@@ -124,7 +124,7 @@ async function addAsked(tx: Sql, { orgId, surveyId, cause }: Omit<Order, 'emails
     insert into campaigns (org_id, survey_id, kind, reminder, after_days, name, status, created_at)
     values (${orgId}, ${surveyId}, 'reminder', 1, 1, 'reminder', 'running', now() - interval '2 days')
     on conflict (survey_id, kind, reminder) where kind <> 'campaign' do update
-      set created_at = excluded.created_at`;
+      set created_at = excluded.created_at, seen_until = null`;
 }
 
 async function run(script: string, doom: Doom): Promise<string | null> {
