@@ -111,7 +111,12 @@ export function ScoreRange({ type, measured }: { type: SurveyType; measured: Sco
   if (value === null) return null;
   return (
     <>
-      <Range {...{ value, interval }} bounds={boundsOf(type)} tone={toneOf(type, measured)} />
+      <Range
+        value={value}
+        interval={interval}
+        bounds={boundsOf(type)}
+        tone={toneOf(type, measured)}
+      />
       <span class="hidden">{scoreTexts(type, measured)[1]}</span>
     </>
   );

@@ -79,12 +79,14 @@ export async function surveyTrend(
     <>
       <div class="grid main-side level">
         <Part id="trend-heading" title="Trend" act={<TrendLegend by={by} />}>
-          <Trend {...{ type, timeZone, by, steps }} />
+          <Trend type={type} timeZone={timeZone} by={by} steps={steps} />
         </Part>
         {counts?.asked ? <AskedPart asked={counts} period={period} /> : null}
       </div>
       <CommentsPart
-        {...{ comments, organization: { slug }, total: now.total }}
+        comments={comments}
+        organization={{ slug }}
+        total={now.total}
         all={responsesOf({ path, scope: scopeQuery(scope), period })}
       />
     </>

@@ -28,7 +28,9 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
   const { setting, scope, period, timeZone, form, inPeriod } = await readChoice(db, c);
   if (!scope || setting.kinds.every(({ responses }) => responses === 0)) {
     const survey = setting.surveys[0];
-    return { body: <FirstSteps {...{ organization, survey }} hasMailServer={!mailbox} /> };
+    return {
+      body: <FirstSteps organization={organization} survey={survey} hasMailServer={!mailbox} />,
+    };
   }
 
   const { compare } = c.req.query();
@@ -55,7 +57,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
   const responses = { path: `${path}/responses`, scope: inScope, period };
   const besideComments = (
     <>
-      <AttentionPart {...{ counts, organization }} />
+      <AttentionPart counts={counts} organization={organization} />
       {asked === null ? null : <AskedPart asked={asked} period={period} />}
     </>
   );
@@ -63,8 +65,8 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
     form,
     actions: (
       <>
-        <SurveyChoice {...{ path, setting, scope }} period={inPeriod} />
-        <PeriodChoice {...{ path, period, form }} scope={inScope} />
+        <SurveyChoice path={path} setting={setting} scope={scope} period={inPeriod} />
+        <PeriodChoice path={path} period={period} form={form} scope={inScope} />
       </>
     ),
     body: (
@@ -73,10 +75,18 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
           path={path}
           query={new URLSearchParams({ ...inScope, ...inPeriod } as Record<string, string>)}
         />
-        <ScorePart {...{ type: scope.type, period, timeZone, responses, ...score }} />
+        <ScorePart
+          type={scope.type}
+          period={period}
+          timeZone={timeZone}
+          responses={responses}
+          {...score}
+        />
         <div class={`grid level ${comments.length > 0 ? 'main-side' : asked ? 'three' : 'half'}`}>
           <CommentsPart
-            {...{ comments, organization, total: score.now.total }}
+            comments={comments}
+            organization={organization}
+            total={score.now.total}
             all={responsesOf(responses)}
           />
           {comments.length > 0 ? <div class="stack">{besideComments}</div> : besideComments}

@@ -27,12 +27,12 @@ export function ImportPage({ row, files, form, here, list, surveys }: PageProps)
   return (
     <Live id="import" says="" every={isBusy ? liveSeconds : undefined} path={here}>
       <FormErrors form={form} />
-      <Standing {...{ row, files, here, list, surveys }} />
+      <Standing row={row} files={files} here={here} list={list} surveys={surveys} />
       {status === 'checking' ? null : (
         <>
-          <FilesPart {...{ row, files, here }} />
+          <FilesPart row={row} files={files} here={here} />
           {files.map((file) => (file.counts ? <FilePart file={file} /> : null))}
-          <MonthsPart {...{ row, files }} />
+          <MonthsPart row={row} files={files} />
         </>
       )}
     </Live>
@@ -299,7 +299,9 @@ function MonthsPart({ row, files }: Pick<PageProps, 'row' | 'files'>) {
   const cells = (name: string, file: Counted, survey: Counted) => [
     name,
     ...figuresOf(type, file),
-    ...(isOver ? [...figuresOf(type, survey), <Match {...{ file, survey, isLeftOut }} />] : []),
+    ...(isOver
+      ? [...figuresOf(type, survey), <Match file={file} survey={survey} isLeftOut={isLeftOut} />]
+      : []),
   ];
   return (
     <Part id="months" title={isOver ? 'Files and survey compared' : 'Responses by month'}>

@@ -176,7 +176,14 @@ async function showImport(c: ScreenContext, tools: ScreenTools, form: FormState)
     title: `Import from ${services[row.service].name}`,
     form,
     body: (
-      <ImportPage {...{ row, files, form, list }} here={`${list}/${row.id}`} surveys={surveys} />
+      <ImportPage
+        row={row}
+        files={files}
+        form={form}
+        list={list}
+        here={`${list}/${row.id}`}
+        surveys={surveys}
+      />
     ),
   });
 }

@@ -128,7 +128,7 @@ async function showChoices(
           Emails to {member.email} about {organization.name}. Only you can see and change these
           settings.
         </p>
-        <ChoicesForm {...{ form, action, choices }} />
+        <ChoicesForm form={form} action={action} choices={choices} />
       </Part>
       {isOwner ? <SlackPart form={slack} action={`${action}/slack`} hook={hook} /> : null}
       {contents ? <ContentsPart action={`${action}/contents`} contents={contents} /> : null}

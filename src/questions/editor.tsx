@@ -32,7 +32,11 @@ export function QuestionsEditor({ form, languages, action }: EditorProps) {
       <p class="sub">Asked after the score. Respondents can answer for 24 hours.</p>
       {asked.map(({ own, number }, at) => (
         <QuestionFields
-          {...{ own, number, form, languages, action }}
+          own={own}
+          number={number}
+          form={form}
+          languages={languages}
+          action={action}
           isFirst={at === 0}
           isLast={at === asked.length - 1}
         />
@@ -135,7 +139,7 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
         {kind === 'scale' ? <ScaleFields prefix={prefix} form={form} /> : null}
         {kind === 'choice' || kind === 'choices' ? (
           <>
-            <OptionFields {...{ own, number, form, action }} />
+            <OptionFields own={own} number={number} form={form} action={action} />
             <Checkbox
               name={`${prefix}allow_other`}
               label="Allow other answers, in the respondent’s own words"
@@ -154,7 +158,7 @@ function QuestionFields({ own, number, form, languages, action, isFirst, isLast 
           help="Select none to ask everyone."
         />
         {languages.map((tag) => (
-          <TranslationFields {...{ own, number, form, kind, tag }} />
+          <TranslationFields own={own} number={number} form={form} kind={kind} tag={tag} />
         ))}
         <div class="acts">
           {isFirst ? null : (

@@ -33,7 +33,7 @@ export function QuestionResults({ results, type, survey, responses }: ResultsPro
               {result.archived ? '. Archived: no longer asked.' : null}
             </p>
             {result.answered > 0 ? <PartsBar parts={partsOf(type, result.by_category)} /> : null}
-            {result.options.length > 0 ? <Options {...{ result, responses }} /> : null}
+            {result.options.length > 0 ? <Options result={result} responses={responses} /> : null}
             {readable(result).map(([written, noun]) => (
               <p>
                 <a href={`${survey}/questions/${result.id}`}>

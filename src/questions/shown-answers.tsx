@@ -16,7 +16,7 @@ export function AnswerFacts({ answers, path, surveyId }: AnswerFactsProps) {
       <Facts
         facts={answers.map((answer) => [
           fillIn(answer.question, anyPerson),
-          <AnswerValue {...{ answer, path, surveyId }} />,
+          <AnswerValue answer={answer} path={path} surveyId={surveyId} />,
         ])}
       />
     </section>

@@ -43,7 +43,10 @@ export function PropertyFilters({ path, query }: PropertyFiltersProps) {
     <p class="acts">
       {properties.map(([name, value]) => (
         <FilterChip
-          {...{ path, query, name, value }}
+          path={path}
+          query={query}
+          name={name}
+          value={value}
           label={name.slice(prefix.length)}
           text={value}
         />

@@ -166,7 +166,13 @@ export async function sendTestMail(tools: TestTools, job: JobPayloads['sends.tes
   const subject = `[Test] ${words.subject ?? words.question_text}`;
   const { name, properties } = reader;
   const outcome = await mailer.send({
-    ...{ id, org_id, email, name, properties, reminder: 0, reminds_of: null },
+    id,
+    org_id,
+    email,
+    name,
+    properties,
+    reminder: 0,
+    reminds_of: null,
     token: testToken(survey.share_id),
     survey: { ...survey, ...words, subject, language, texts: {} },
     organization: await findMailSender(db, org_id),

@@ -65,7 +65,14 @@ export const summaryScreens = ({ db }: { db: Db }) =>
           organization.role === 'viewer' ? null : (
             <LinkButton href={`${here}/new`} text="New summary" kind="primary" />
           ),
-        body: <SummaryList summaries={data} meta={{ ...meta, ...page }} {...{ here, timeZone }} />,
+        body: (
+          <SummaryList
+            summaries={data}
+            meta={{ ...meta, ...page }}
+            here={here}
+            timeZone={timeZone}
+          />
+        ),
       });
     })
 

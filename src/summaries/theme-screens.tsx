@@ -71,14 +71,24 @@ async function readScreen(db: Db, c: Context<ScreenEnv>) {
     form,
     actions: (
       <>
-        <SurveyChoice {...{ path, setting, scope }} period={inPeriod} />
-        <PeriodChoice {...{ path, period, form }} scope={inScope} />
+        <SurveyChoice path={path} setting={setting} scope={scope} period={inPeriod} />
+        <PeriodChoice path={path} period={period} form={form} scope={inScope} />
       </>
     ),
     body: (
       <>
         <PropertyFilters path={path} query={new URLSearchParams(asks)} />
-        <ThemesBody {...{ home, asks, linkTo, period, type, read, themes, chosen, quotes }} />
+        <ThemesBody
+          home={home}
+          asks={asks}
+          linkTo={linkTo}
+          period={period}
+          type={type}
+          read={read}
+          themes={themes}
+          chosen={chosen}
+          quotes={quotes}
+        />
       </>
     ),
   } as const;

@@ -67,9 +67,16 @@ export async function showCampaign(
   const name = isAutomatic ? runTitle(campaign) : ownName;
   const body = (
     <>
-      <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
+      <Live id="campaign" says="" every={every} path={addressAt(page.page)} also={outcomesId}>
         <Progress
-          {...{ campaign, audience, here, timeZone, isAutomatic, now: at, name, canControl }}
+          campaign={campaign}
+          audience={audience}
+          here={here}
+          timeZone={timeZone}
+          isAutomatic={isAutomatic}
+          now={at}
+          name={name}
+          canControl={canControl}
           opensAt={nextOpening(survey.send_window, at)}
         />
         {campaign.sent === 0 ? null : (
@@ -82,7 +89,14 @@ export async function showCampaign(
         )}
         {counts && <Reasons counts={counts} />}
       </Live>
-      <Outcomes {...{ campaign, results, filter, here, canControl }} at={addressAt} />
+      <Outcomes
+        campaign={campaign}
+        results={results}
+        filter={filter}
+        here={here}
+        canControl={canControl}
+        at={addressAt}
+      />
     </>
   );
   return renderSurveyScreen(c, {

@@ -102,7 +102,7 @@ async function showRepeat(
             <p>{repeatText(survey)}.</p>
           </section>
         ) : (
-          <RepeatForm {...{ survey, segments, form }} action={c.req.path} />
+          <RepeatForm survey={survey} segments={segments} form={form} action={c.req.path} />
         )}
         <Schedule days={days} />
       </div>

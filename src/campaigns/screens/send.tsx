@@ -56,7 +56,13 @@ export async function showSend(
   const title = sendTitle(survey.name);
   const render = (body: Child) => renderSurveyScreen(c, { survey, tab: 'send', title, body, form });
   const audienceForm = (
-    <AudienceForm {...{ segments, audience, form, here }} people={`/o/${slug}/people`} />
+    <AudienceForm
+      segments={segments}
+      audience={audience}
+      form={form}
+      here={here}
+      people={`/o/${slug}/people`}
+    />
   );
   if (!isKnown) {
     return render(
@@ -87,13 +93,23 @@ export async function showSend(
           {isEditor ? audienceForm : null}
           <SkippedContacts judgement={judgement} csv={`${here}/send/judgement.csv${query}`} />
           <SendForm
-            {...{ survey, judgement, reader, form, here, audience, segment }}
+            survey={survey}
+            judgement={judgement}
+            reader={reader}
+            form={form}
+            here={here}
+            audience={audience}
+            segment={segment}
             timeZone={organization.time_zone}
             canSend={isEditor}
           />
         </div>
         <SendPreview
-          {...{ judgement, reader, audience, text, matches }}
+          judgement={judgement}
+          reader={reader}
+          audience={audience}
+          text={text}
+          matches={matches}
           survey={here}
           canTest={isEditor}
         />

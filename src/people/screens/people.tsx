@@ -118,7 +118,13 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
     ),
     body: (
       <>
-        <PeopleFilters {...{ path, segments, properties, filters, mayChange }} />
+        <PeopleFilters
+          path={path}
+          segments={segments}
+          properties={properties}
+          filters={filters}
+          mayChange={mayChange}
+        />
         <Live id="people" says={found}>
           <div class="spread">
             <h2>{found}</h2>
@@ -247,7 +253,14 @@ function PeopleFilters({ path, segments, properties, filters, mayChange }: Filte
             if (name === 'segment') {
               const text = segment?.name ?? value;
               return (
-                <FilterChip {...{ path, name, value, text }} query={filters} label="Segment" />
+                <FilterChip
+                  path={path}
+                  name={name}
+                  value={value}
+                  text={text}
+                  query={filters}
+                  label="Segment"
+                />
               );
             }
             if (!name.startsWith(propertyPrefix)) return null;
@@ -255,7 +268,14 @@ function PeopleFilters({ path, segments, properties, filters, mayChange }: Filte
             return (
               <>
                 <input type="hidden" name={name} value={value} />
-                <FilterChip {...{ path, name, value, label }} query={filters} text={value} />
+                <FilterChip
+                  path={path}
+                  name={name}
+                  value={value}
+                  label={label}
+                  query={filters}
+                  text={value}
+                />
               </>
             );
           })}

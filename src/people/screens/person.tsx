@@ -238,7 +238,11 @@ const Activity = ({ timeline, answers, home }: Shown) => (
     ) : (
       <ol class="timeline">
         {timeline.map((entry) => (
-          <Entry {...{ entry, home }} answer={answers.find(({ id }) => id === entry.response_id)} />
+          <Entry
+            entry={entry}
+            home={home}
+            answer={answers.find(({ id }) => id === entry.response_id)}
+          />
         ))}
       </ol>
     )}

@@ -486,7 +486,7 @@ async function showBuilder(c: Context<ScreenEnv>, db: Db, building: Building) {
         >
           <legend>People who match all of these</legend>
           {rows.map((row, at) => (
-            <ConditionRow {...{ row, at, form, names, properties }} />
+            <ConditionRow row={row} at={at} form={form} names={names} properties={properties} />
           ))}
           {errors['conditions'] ? (
             <div class="field">

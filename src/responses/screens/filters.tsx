@@ -42,7 +42,7 @@ export function Filters(props: FiltersProps) {
   const hidden = [...query].filter(([name]) => name === 'tz' || name === 'limit');
   return (
     <search aria-label="Filter responses">
-      <FilterForm {...{ path, updates, also, hidden }}>
+      <FilterForm path={path} updates={updates} also={also} hidden={hidden}>
         <p class="search">
           <Icon name="search" />
           <input
@@ -65,7 +65,8 @@ export function Filters(props: FiltersProps) {
           <div class="list picker">
             {Object.entries(fields).map(([name, { label, options }]) => (
               <Select
-                {...{ name, label }}
+                name={name}
+                label={label}
                 options={withSelected(value(name), options)}
                 value={value(name)}
               />
@@ -102,7 +103,7 @@ export function Filters(props: FiltersProps) {
             />
           </div>
         </details>
-        <Chips {...{ path, query, choices, recent, fields }} />
+        <Chips path={path} query={query} choices={choices} recent={recent} fields={fields} />
       </FilterForm>
     </search>
   );
@@ -187,7 +188,9 @@ function Chips({ path, query, choices, recent, fields }: ChipsProps) {
       ))}
       {filters.map(([name, value]) => {
         const words = describeFilter([name, value], { choices, recent, fields });
-        return words && <FilterChip {...{ path, query, name, value }} {...words} />;
+        return (
+          words && <FilterChip path={path} query={query} name={name} value={value} {...words} />
+        );
       })}
       {filters.length === 0 ? null : (
         <a class="button quiet mini" href={path}>
@@ -230,7 +233,7 @@ type DayFieldProps = { name: string; label: string; form: FormState; value: stri
 const DayField = ({ form, value, ...texts }: DayFieldProps) => {
   const shown = String(form.typed[texts.name] ?? value);
   const type = shown === '' || isDay(shown) ? 'date' : 'text';
-  return <Field {...texts} {...{ type, form, value }} />;
+  return <Field {...texts} type={type} form={form} value={value} />;
 };
 
 /** Adds the selected value if it is missing, so that Apply keeps it. */

@@ -59,27 +59,42 @@ export async function showInbox(c: Context<ScreenEnv>, db: Db, opened: Opened = 
     status: statusOf({ ...form, errors }),
     actions: (
       <div class="acts" id={toolsId}>
-        <ViewActions {...{ path, query, views }} />
+        <ViewActions path={path} query={query} views={views} />
         {role === 'viewer' ? null : <ExportLinks path={path} query={query} />}
       </div>
     ),
     body: (
       <>
         <Filters
-          {...{ path, query, choices, recent, form }}
+          path={path}
+          query={query}
+          choices={choices}
+          recent={recent}
+          form={form}
           updates={listId}
           also={[chipsId, toolsId]}
         />
         <div class={`inbox card flush${ofAddress ? ' open' : ''}`}>
           <section class="list-pane" aria-label="List">
             <ResponseList
-              {...{ path, query, responses, meta, choices, role }}
+              path={path}
+              query={query}
+              responses={responses}
+              meta={meta}
+              choices={choices}
+              role={role}
               open={read?.response}
             />
             <Shortcuts mayChange={role !== 'viewer'} />
           </section>
           {read ? (
-            <ResponsePane {...{ c, read, choices, forms }} list={ofAddress ? responses : []} />
+            <ResponsePane
+              c={c}
+              read={read}
+              choices={choices}
+              forms={forms}
+              list={ofAddress ? responses : []}
+            />
           ) : (
             <EmptyPane />
           )}

@@ -52,7 +52,11 @@ export function ResponseList(props: ListProps) {
           <ul class="rows messages">
             {rows.map((response) => (
               <Row
-                {...{ response, path, search, choices, mayChange }}
+                response={response}
+                path={path}
+                search={search}
+                choices={choices}
+                mayChange={mayChange}
                 isOpen={response.id === open?.id}
               />
             ))}

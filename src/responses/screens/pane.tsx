@@ -82,7 +82,7 @@ export function ResponsePane({ c, read, list, choices, forms }: PaneProps) {
           icon="arrow-left"
           mini
         />
-        <Neighbours {...{ path, query, list, response }} />
+        <Neighbours path={path} query={query} list={list} response={response} />
       </div>
       <PersonHead {...props} />
       <Said {...props} />
@@ -270,7 +270,10 @@ function Replies(props: DetailProps) {
   const { from_email: address, reply_to: replyTo, suppressed } = origin;
   const mayReply = editor !== null && response.contact_email !== null;
   const compose = mayReply && {
-    ...{ action: actionOf(props, '/replies'), form, texts, suppressed },
+    action: actionOf(props, '/replies'),
+    form,
+    texts,
+    suppressed,
     from: { name: editor.name, address, replyTo },
   };
   return <ReplyPart replies={response.replies ?? []} compose={compose || null} />;

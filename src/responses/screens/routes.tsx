@@ -133,7 +133,10 @@ export const responseScreens = (tools: ResponseScreenTools) =>
         return await showInbox(c, tools.db, { id: responseId, forms: { reply } });
       }
       const { status, reason } = await replyToResponse(tools, editor, {
-        ...{ responseId, text, id, closes },
+        responseId,
+        text,
+        id,
+        closes,
       });
       const { kind, text: notice } = replyNotices[status];
       const why = reason ? ` Reason: ${toSentence(reason)}` : '';

@@ -33,7 +33,8 @@ export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
   );
   const body = (
     <SearchedList
-      {...{ path: here, meta }}
+      path={here}
+      meta={meta}
       id="surveys"
       search={{
         name: 'search',
@@ -43,7 +44,7 @@ export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
         placeholder: 'Search surveys',
       }}
       found={counted(meta.total, 'survey')}
-      about={<StatusViews {...{ search, status, here }} />}
+      about={<StatusViews search={search} status={status} here={here} />}
       {...(status && { kept: { status } })}
       none={{
         title: 'No surveys yet',

@@ -35,7 +35,7 @@ export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, public
         <div class="grid half">
           <Link survey={survey} here={here} publicUrl={publicUrl} />
           <div class="stack">
-            <Website {...{ survey, here, publicUrl }} edits={canEdit(c)} />
+            <Website survey={survey} here={here} publicUrl={publicUrl} edits={canEdit(c)} />
             <Buttons survey={survey} publicUrl={publicUrl} color={organization.color} />
           </div>
         </div>

@@ -51,10 +51,10 @@ export async function renderSurvey(c: Context<ScreenEnv>, db: Db, survey: Manage
   const rate = `${percentage(responded, sent)}% (${count(responded)})`;
   const body = (
     <>
-      <Figure {...{ survey, scores, period, here }} mayEdit={canEdit(c)} />
+      <Figure survey={survey} scores={scores} period={period} here={here} mayEdit={canEdit(c)} />
       {trend}
       <Rounds rounds={rounds} type={type} />
-      <QuestionResults {...{ results: questions, type, survey: here, responses }} />
+      <QuestionResults results={questions} type={type} survey={here} responses={responses} />
       <section class="card" aria-labelledby="about">
         <h2 id="about">About this survey</h2>
         <Facts

@@ -216,7 +216,7 @@ export function Sidebar({ reader, section, views = [] }: SidebarProps) {
   return (
     <header class="rail">
       {organization ? (
-        <OrganizationSwitcher {...{ organization, otherOrganizations }} />
+        <OrganizationSwitcher organization={organization} otherOrganizations={otherOrganizations} />
       ) : (
         <p class="brand">
           <OwnMark /> askback
@@ -228,7 +228,7 @@ export function Sidebar({ reader, section, views = [] }: SidebarProps) {
           <nav aria-label="Main">
             <ul>
               {organization ? (
-                <NavItems {...{ organization, section, views }} />
+                <NavItems organization={organization} section={section} views={views} />
               ) : (
                 otherOrganizations.map((other) => <OrganizationItem {...other} />)
               )}

@@ -45,7 +45,12 @@ export function renderSurveyScreen(c: Context, screen: SurveyScreen): Response {
       <>
         {actions}
         {mayEdit ? (
-          <SurveyActions {...{ survey, here, tab }} isOwner={organization.role === 'owner'} />
+          <SurveyActions
+            survey={survey}
+            here={here}
+            tab={tab}
+            isOwner={organization.role === 'owner'}
+          />
         ) : null}
       </>
     ),

@@ -65,7 +65,7 @@ export function TrendChart(props: TrendChartProps) {
             </svg>
             <ol class="points" aria-hidden="true">
               {steps.map((step, at) => (
-                <Point {...{ step, most }} isLast={at === last} y={shape.points[at]!} />
+                <Point step={step} most={most} isLast={at === last} y={shape.points[at]!} />
               ))}
             </ol>
           </div>

@@ -287,9 +287,9 @@ async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, form = emp
     title: 'Replay missed events',
     body:
       active && count > 0 ? (
-        <ConfirmReplay {...{ since, count, here }} />
+        <ConfirmReplay since={since} count={count} here={here} />
       ) : (
-        <ReplayPage {...{ active, since, form, here }} />
+        <ReplayPage active={active} since={since} form={form} here={here} />
       ),
     form,
   });
